@@ -1,0 +1,59 @@
+# Copyright (c) 2026 The specdec.blackwell authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# The two that matter: make demo, make test. Everything they need is put into .venv/ and build/ below this folder.
+
+.DEFAULT_GOAL := help
+.PHONY: help setup lint format sanity units units-all corpus molecule test demo demo-clean bench compare changelog clean
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | while IFS='	' read -r name what; do printf '  make %-12s %s\n' "$$name" "$$what"; done
+
+setup: ## .venv with Ansible, linters and test tools; quick when nothing changed
+	@scripts/setup
+
+demo: setup ## the main job on this machine: get a real engine, patch it, show its state before and after
+	@scripts/demo
+
+demo-clean: ## remove what the demo made
+	@scripts/demo clean
+
+test: ## set-up, lint, mypy, sanity, units, corpus, molecule; then the sum of all tests
+	@scripts/test
+
+lint: setup ## ruff, its format, mypy, yamllint, ansible-lint, changelog, docs, licences, shell, sizes, build
+	@scripts/lint
+
+format: setup ## let ruff put Python files into shape
+	@.venv/bin/ruff check --fix-only --quiet .
+	@.venv/bin/ruff format --quiet .
+
+sanity: setup ## ansible-test sanity
+	@.venv/bin/python scripts/run_ansible_test.py sanity --local
+
+units: setup ## unit tests, by ansible-test
+	@scripts/units
+
+units-all: setup ## unit tests of the code for managed hosts, on every Python 3.8+ that is found
+	@scripts/units all
+
+corpus: setup ## tests on real engine releases, fetched once into a cache outside this folder
+	@scripts/test corpus
+
+molecule: ## the role in real containers over ssh
+	@scripts/setup molecule
+	@scripts/molecule
+
+bench: ## time against ping, against chains of core modules, and against ansible.posix.patch
+	@scripts/setup molecule
+	@scripts/bench
+
+compare: setup ## what core's and ansible.posix's modules do to the same files
+	@scripts/compare
+
+changelog: setup ## bring the newest entry of CHANGELOG.md up to the modules and texts that there are
+	@PATH="$(CURDIR)/.venv/bin:$$PATH" antsibull-changelog release --update-existing --reload-plugins --refresh-plugins
+
+clean: demo-clean ## remove .venv, build and caches of tools (not the cache of releases)
+	rm -rf .venv build .pytest_cache .mypy_cache .ruff_cache .hypothesis .ansible

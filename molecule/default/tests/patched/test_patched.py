@@ -1,0 +1,124 @@
+# Copyright (c) 2026 The specdec.blackwell authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""After the role ran: a draft is accepted, and nothing but that has changed."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+
+@pytest.fixture(scope="module")
+def patched(runs: Any) -> Any:
+    """The first run that wrote."""
+    return next(run for run in runs if not run.check and run.playbook == "converge.yml")
+
+
+def test_the_module_is_the_working_tree_s(runs: Any) -> None:
+    project = Path(os.environ["MOLECULE_PROJECT_DIRECTORY"]).resolve()
+    loaded = {Path(task["module"]).resolve() for run in runs for task in run.tasks}
+    assert project / "plugins" / "modules" / "eagle3_patch.py" in loaded
+    assert {path.parent for path in loaded} == {project / "plugins" / "modules"}
+
+
+def test_check_mode_had_announced_the_same_diff(runs: Any, patched: Any) -> None:
+    (announced,) = [run for run in runs if run.check]
+    assert patched.changed
+    assert announced.diffs == patched.diffs
+
+
+def test_the_second_run_changed_nothing(runs: Any) -> None:
+    first, second = (run for run in runs if not run.check and run.playbook == "converge.yml")
+    assert first.changed
+    assert not second.changed
+    assert second.diffs == {}
+
+
+def test_the_files_are_those_of_the_diff(files: Any, engines: Any, patched: Any) -> None:
+    differ = {}
+    for engine in engines:
+        found = files(engine.site_packages)
+        for path in engine.tree.rglob("*"):
+            name = str(path.relative_to(engine.tree))
+            if path.is_file() and found[name][0] != hashlib.sha256(path.read_bytes()).hexdigest():
+                differ[f"{engine.site_packages}/{name}"] = (path.read_text(), found[name][0])
+    assert set(differ) == set(patched.diffs)
+    for path, (released, digest) in differ.items():
+        before, after = patched.diffs[path]
+        assert before == released
+        assert hashlib.sha256(after.encode()).hexdigest() == digest
+
+
+def test_no_file_was_added_to_the_environments(files: Any, engines: Any) -> None:
+    for engine in engines:
+        assert set(files(engine.site_packages)) == set(files(engine.twin))
+
+
+def test_the_environment_that_shares_inodes_holds_the_release(files: Any, engine: Any) -> None:
+    found = files(engine.twin)
+    for path in engine.tree.rglob("*"):
+        if path.is_file():
+            name = str(path.relative_to(engine.tree))
+            assert found[name][0] == hashlib.sha256(path.read_bytes()).hexdigest(), name
+
+
+def test_only_links_of_patched_files_are_broken(files: Any, engines: Any, patched: Any) -> None:
+    for engine in engines:
+        found = files(engine.site_packages)
+        alone = {f"{engine.site_packages}/{name}" for name, (_, links) in found.items() if links == 1}
+        assert alone == {path for path in patched.diffs if path.startswith(engine.site_packages)}
+
+
+def test_python_runs_the_new_source(inside: Any, engines: Any, patched: Any) -> None:
+    assert inside("stale_bytecode.py", *sorted(patched.diffs)) == []
+
+
+def test_vllm_takes_the_draft(inside: Any, engines: Any) -> None:
+    found = inside("vllm_target.py", engines[0].site_packages)
+    # The stand-in layers add 1000 each to an embedding of 5: the residual stream before layer k is 5 + 1000 k.
+    assert found == {
+        "text is an EAGLE-3 target": True,
+        "wrapper is an EAGLE-3 target": True,
+        "default layers": [2, 30, 58],
+        "forward": [["final", 61005], [2005, 30005, 58005]],
+        "model type is let through": True,
+        "image token": 163605,
+    }
+
+
+def test_speculators_finds_the_decoder(inside: Any, engines: Any) -> None:
+    assert inside("speculators_target.py", engines[1].site_packages) == {
+        "decoder with the interface": ["model"],
+        "wrapper with the interface": ["language_model.model"],
+        "wrapper without the interface": ["language_model.model"],
+        "wrapper around the layers": ["language_model"],
+        "decoder without the interface": ["model"],
+        "neither": "ValueError",
+    }
+
+
+def test_sglang_hands_the_draft_on(inside: Any, engines: Any) -> None:
+    assert inside("sglang_target.py", engines[2].site_packages) == {
+        "methods": ["get_embed_and_head", "set_eagle3_layers_to_capture", "set_embed_and_head"],
+        "calls": [["set_eagle3_layers_to_capture", [1, 29, 57]], ["set_embed_and_head", "head", "embed"]],
+    }
+
+
+def test_the_ledger_is_outside_of_the_packages(host: Any, engines: Any) -> None:
+    for venv in {engine.venv for engine in engines}:
+        places = host.check_output("find %s -name ledger.json", venv).splitlines()
+        assert len(places) == 1
+        assert "/site-packages/" not in places[0]
+
+
+def test_the_engine_was_restarted_once(host: Any) -> None:
+    assert host.file("/var/lib/engine-starts").content_string == "started\n" * 2
+
+
+def test_root_s_shell_is_zsh(host: Any) -> None:
+    assert host.user("root").shell == "/bin/zsh"

@@ -1,0 +1,216 @@
+# Copyright (c) 2026 The specdec.blackwell authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""PRIVATE to the collection. Capture that is there already: in an inner model, and the shift that a setter gives to ids."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence
+
+from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._index import ClassRef, MethodRef
+from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._sglang_read import SETTER, Reader
+from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._syntax import (
+    called,
+    parameters,
+    self_attribute,
+    self_path,
+    statements,
+)
+
+
+class Capture(NamedTuple):
+    """What a model's forward has of a capture.
+
+    ``states``: the name of the list that a return hands out beside the hidden states. ``ids``: the attribute that says
+    which layers. ``setter``: the model has a method of its own that takes the ids.
+    """
+
+    states: Optional[str]
+    ids: Optional[str]
+    setter: bool
+
+    @property
+    def whole(self) -> bool:
+        return self.states is not None and (self.ids is not None or self.setter)
+
+
+def _mentions(node: ast.AST, name: str) -> bool:
+    return any(isinstance(item, ast.Name) and item.id == name for item in ast.walk(node))
+
+
+def _guards(forward: ast.FunctionDef, states: str) -> Iterator[str]:
+    """``x`` of ``i in self.x`` where that decides whether ``states`` is added to."""
+    for node in ast.walk(forward):
+        if not isinstance(node, (ast.If, ast.IfExp)):
+            continue
+        body: Sequence[ast.AST] = node.body if isinstance(node, ast.If) else [node.body]
+        for test in ast.walk(node.test):
+            if isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.In):
+                attribute = self_attribute(test.comparators[0])
+                if attribute is not None and any(_mentions(item, states) for item in body):
+                    yield attribute
+
+
+def find_capture(reader: Reader, model: ClassRef, forward: MethodRef) -> Capture:
+    states = None
+    for node in statements(forward.node.body):
+        value = node.value if isinstance(node, ast.Return) else None
+        if isinstance(value, ast.Tuple) and len(value.elts) == 2 and isinstance(value.elts[1], ast.Name):
+            states = value.elts[1].id
+    found = list(_guards(forward.node, states)) if states is not None else []
+    return Capture(states, found[0] if found else None, reader.index.method(model, SETTER) is not None)
+
+
+# ids
+
+
+class Rule(NamedTuple):
+    """``shift`` is added to every id where ``when`` holds for the ids (None: always)."""
+
+    when: Optional[ast.expr]
+    text: Optional[str]
+    shift: int
+
+
+def _shift(node: ast.expr, name: str) -> Optional[int]:
+    """What an expression over the ids adds to each of them."""
+    if isinstance(node, ast.Name):
+        return 0 if node.id == name else None
+    if isinstance(node, ast.Call) and called(node) in ("list", "set", "sorted", "tuple") and len(node.args) == 1:
+        return _shift(node.args[0], name)
+    if isinstance(node, (ast.ListComp, ast.SetComp)) and len(node.generators) == 1:
+        source, element = node.generators[0], node.elt
+        if not (isinstance(source.iter, ast.Name) and source.iter.id == name and isinstance(source.target, ast.Name)):
+            return None
+        if isinstance(element, ast.Name) and element.id == source.target.id:
+            return 0
+        if isinstance(element, ast.BinOp) and isinstance(element.left, ast.Name) and element.left.id == source.target.id:
+            step = element.right
+            if isinstance(step, ast.Constant) and isinstance(step.value, int):
+                return {ast.Add: step.value, ast.Sub: -step.value}.get(type(element.op))
+    return None
+
+
+def _sources(node: ast.stmt) -> Iterator[ast.expr]:
+    if isinstance(node, ast.Assign):
+        yield node.value
+    elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+        for item in node.value.args:
+            yield item
+        for keyword in node.value.keywords:
+            yield keyword.value
+
+
+def _rules(body: Sequence[ast.stmt], name: str, method: MethodRef, when: Optional[ast.expr]) -> Iterator[Rule]:
+    for node in body:
+        if isinstance(node, ast.If):
+            about = _mentions(node.test, name) and not _is_none_test(node.test)
+            yield from _rules(node.body, name, method, node.test if about else when)
+            yield from _rules(node.orelse, name, method, when)
+            continue
+        for source in _sources(node):
+            shift = _shift(source, name)
+            if shift is not None:
+                text = method.owner.module.segment(when) if when is not None else None
+                yield Rule(when, text, shift)
+
+
+def _is_none_test(node: ast.expr) -> bool:
+    return isinstance(node, ast.Compare) and isinstance(node.ops[0], (ast.Is, ast.IsNot))
+
+
+def id_rules(reader: Reader, ref: ClassRef, depth: int = 0) -> List[Rule]:
+    """How the setter of a class shifts ids; empty when its source does not tell."""
+    method = reader.index.method(ref, SETTER)
+    if method is None or depth > 4:
+        return []
+    names = [item.arg for item in parameters(method.node)][1:]
+    if not names:
+        return []
+    for node in ast.walk(method.node):
+        path = self_path(node.func) if isinstance(node, ast.Call) else None
+        if not (isinstance(node, ast.Call) and path and path[-1] == SETTER and len(path) > 1):
+            continue
+        given = list(node.args) + [item.value for item in node.keywords]
+        if len(given) == 1 and isinstance(given[0], ast.Name) and given[0].id == names[0]:
+            kinds = reader.path_types(ref, path[:-1])
+            found = [id_rules(reader, kind, depth + 1) for kind in kinds]
+            return found[0] if found and all(_same(item, found[0]) for item in found) else []
+    return list(_rules(method.node.body, names[0], method, None))
+
+
+def _same(one: Sequence[Rule], other: Sequence[Rule]) -> bool:
+    return [(item.text, item.shift) for item in one] == [(item.text, item.shift) for item in other]
+
+
+def describe_ids(rules: Sequence[Rule]) -> Optional[Dict[str, Any]]:
+    """The structured form: the first rule whose ``when`` holds says how far an id is shifted."""
+    if not rules:
+        return None
+    return {
+        "rules": [{"when": rule.text, "shift": rule.shift} for rule in rules],
+        "meaning": "id i, shifted, names the input of layer i (the output of layer i-1)",
+    }
+
+
+def say_ids(rules: Sequence[Rule]) -> Optional[str]:
+    if not rules:
+        return None
+    parts = [
+        "%s%s" % ("as they are" if not rule.shift else "%+d" % rule.shift, " if %s" % rule.text if rule.text else "")
+        for rule in rules
+    ]
+    return "layer ids of a draft are taken %s; the result i means the input of layer i" % ", else ".join(parts)
+
+
+def _value(node: ast.expr, name: str, ids: Sequence[int]) -> Any:
+    if isinstance(node, ast.Constant):
+        return node.value
+    if isinstance(node, ast.Name) and node.id == name:
+        return list(ids)
+    if isinstance(node, ast.Subscript):
+        index = node.slice
+        inner = getattr(index, "value", index) if type(index).__name__ == "Index" else index
+        return _value(node.value, name, ids)[_value(inner, name, ids)]
+    if isinstance(node, ast.BoolOp):
+        result: Any = None
+        for item in node.values:
+            result = _value(item, name, ids)
+            if bool(result) != isinstance(node.op, ast.And):
+                break
+        return result
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        return not _value(node.operand, name, ids)
+    if isinstance(node, ast.Compare) and len(node.ops) == 1:
+        left, right = _value(node.left, name, ids), _value(node.comparators[0], name, ids)
+        table = {
+            ast.Eq: lambda: left == right,
+            ast.NotEq: lambda: left != right,
+            ast.In: lambda: left in right,
+            ast.NotIn: lambda: left not in right,
+            ast.Lt: lambda: left < right,
+            ast.Gt: lambda: left > right,
+        }
+        if type(node.ops[0]) in table:
+            return table[type(node.ops[0])]()
+    raise ValueError("condition on layer ids is not understood")
+
+
+def captured(description: Dict[str, Any], ids: Sequence[int]) -> List[int]:
+    """The loop indices that a draft's ``ids`` come to, by ``layer_ids`` of an architecture.
+
+    :raises ValueError: a condition is not understood.
+    """
+    for rule in description["rules"]:
+        if rule["when"] is None:
+            return [item + int(rule["shift"]) for item in ids]
+        test = ast.parse(rule["when"], mode="eval").body
+        names = sorted({node.id for node in ast.walk(test) if isinstance(node, ast.Name)})
+        if len(names) == 1 and _value(test, names[0], ids):
+            return [item + int(rule["shift"]) for item in ids]
+    raise ValueError("no rule takes these layer ids")
+
+
+__all__ = ("Capture", "Rule", "captured", "describe_ids", "find_capture", "id_rules", "say_ids")

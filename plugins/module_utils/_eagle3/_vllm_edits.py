@@ -1,0 +1,280 @@
+# Copyright (c) 2026 The specdec.blackwell authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Edits, in the collection's own edit language, that give a class EAGLE-3 support."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any, Dict, List, Optional
+
+from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._index import ClassRef, Index
+from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._syntax import (
+    blocks,
+    bound_names,
+    called,
+    dotted,
+    self_attribute,
+    statements,
+)
+from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._vllm_capture import Capture, Exit
+from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._vllm_interface import (
+    GETTERS,
+    IDS,
+    MIXIN,
+    MIXIN_ADD,
+    MIXIN_SETTER,
+    PROTOCOL,
+    SETTER,
+    Interface,
+)
+from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._vllm_loop import Refusal
+from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._vllm_models import EMBEDDINGS, LAYERS, MODEL, Model
+
+Edit = Dict[str, Any]
+SORTED_IDS = "tuple(sorted(set(layers)))"
+
+
+class Writer:
+    """Writes edits against one release's interface."""
+
+    def __init__(self, index: Index, interface: Interface) -> None:
+        self.index = index
+        self.interface = interface
+
+    def edit(self, ref: ClassRef, what: str, scope: Optional[str], **keys: Any) -> Edit:
+        stem = ref.module.name.rsplit(".", 1)[-1]
+        made: Edit = {"id": "{0}: {1}".format(stem, what), "file": ref.module.path}
+        if scope is not None:
+            made["in"] = scope
+        made.update(keys)
+        return made
+
+    def imports(self, ref: ClassRef, name: str) -> Edit:
+        return self.edit(ref, "import " + name, None, **{"import": {"from": self.interface.module, "names": [name]}})
+
+    def base(self, ref: ClassRef, name: str) -> List[Edit]:
+        if name in self.index.lineage_names(ref):
+            return []
+        return [self.imports(ref, name), self.edit(ref, "{0} is a {1}".format(ref.name, name), ref.name, base=name)]
+
+    def method(self, ref: ClassRef, source: str) -> List[Edit]:
+        name = source.split("def ", 1)[1].split("(", 1)[0]
+        if name in self.index.own_methods(ref):
+            return []
+        return [self.edit(ref, "{0}.{1}".format(ref.name, name), ref.name, method=source)]
+
+    # the class that the registry names
+
+    def outer(self, model: Model) -> List[Edit]:
+        """Base, setter and both getters of a class with a decoder of its own."""
+        ref, decoder = model.outer, model.decoder
+        assert ref is not None and decoder is not None
+        owner = "self." + model.path[0]
+        layers = LAYERS if model.capture is None else model.capture.loop.attribute
+        if MIXIN in self.index.lineage_names(decoder) or self._takes_mixin(model):
+            setter = "{0}.{1}({2})".format(owner, MIXIN_SETTER, SORTED_IDS)
+        else:
+            setter = "{0}.{1} = {2}".format(owner, IDS, SORTED_IDS)
+        edits = self.base(ref, PROTOCOL)
+        edits += self.method(ref, _method(SETTER, "layers: tuple[int, ...]", "None", [setter]))
+        edits += self.method(ref, _method(GETTERS[0], "", "tuple[int, ...]", [
+            "num_layers = len({0}.{1})".format(owner, layers),
+            "return (2, num_layers // 2, num_layers - 3)",
+        ]))
+        edits += self.method(ref, _method(GETTERS[1], "", "tuple[int, ...]", ["return self.{0}()".format(GETTERS[0])]))
+        return edits + self.reachable(model)
+
+    def _takes_mixin(self, model: Model) -> bool:
+        return self.interface.mixin is not None and model.capture is not None
+
+    def reachable(self, model: Model) -> List[Edit]:
+        """The names by which the drafter finds the decoder and its embedding, where a class has others."""
+        ref, decoder, edits = model.outer, model.decoder, []
+        assert ref is not None and decoder is not None
+        if model.path[0] != MODEL and not self.index.attribute(ref, MODEL):
+            edits += self.method(ref, "@property\n" + _method(MODEL, "", None, ["return self." + model.path[0]]))
+        if not any(self.index.attribute(decoder, name) for name in EMBEDDINGS):
+            held = embedding_of(self.index, decoder)
+            if held is None:
+                raise Refusal("X8", "the embedding of {0}, which the drafter shares, is not told by the source".format(
+                    decoder.name))
+            edits += self.method(decoder, "@property\n" + _method(EMBEDDINGS[0], "", None, ["return self." + held]))
+        return edits
+
+    def wrapper(self, model: Model) -> List[Edit]:
+        """Base, setter and both getters of a class that hands everything to a language model it holds."""
+        ref = model.outer
+        assert ref is not None
+        inner = "self." + model.path[0]
+        ask = ["return {0}.{1}()".format(inner, self.interface.getter)]
+        edits = self.base(ref, PROTOCOL)
+        edits += self.method(ref, _method(SETTER, "layers: tuple[int, ...]", "None", ["{0}.{1}(layers)".format(inner, SETTER)]))
+        for getter in GETTERS:
+            edits += self.method(ref, _method(getter, "", "tuple[int, ...]", ask))
+        return edits
+
+    # the decoder
+
+    def decoder(self, capture: Capture) -> List[Edit]:
+        """Ids, capture in the loop over the layers, and the second result."""
+        owner = capture.forward.owner
+        function, loop = capture.forward.node, capture.loop
+        scope = "{0}.{1}".format(owner.name, function.name)
+        taken = set(bound_names(function))
+        states = _free("aux_hidden_states", taken)
+        edits: List[Edit] = []
+        if self.interface.mixin is not None:
+            edits += self.base(owner, MIXIN)
+        elif self.index.class_value(owner, IDS) is None:
+            edits.append(self.edit(owner, "{0}.{1}".format(owner.name, IDS), owner.name,
+                                   insert="{0}: tuple[int, ...] = ()".format(IDS), at="start"))
+        header = self._header(owner, loop.node)
+        start = "0" if loop.over.start is None else owner.module.segment(loop.over.start)
+        hidden, residual = loop.hidden, loop.residual if capture.summed else None
+        first = hidden + ".clone()"
+        if residual is not None:
+            first = "{0}.clone() if {1} is None else {0} + {1}".format(hidden, residual)
+        before = "{0} = []\nif {1} in self.{2}:\n    {0}.append({3})".format(states, start, IDS, first)
+        if loop.index is None:
+            number = _free("layer_id", taken)
+            before += "\n{0} = {1}".format(number, start)
+            after = "{0} += 1\n".format(number)
+        else:
+            number, after = loop.index + " + 1", ""
+        if residual is not None and self.interface.mixin is not None:
+            after += "self.{0}({1}, {2}, {3}, {4})".format(MIXIN_ADD, states, number, hidden, residual)
+        else:
+            value = hidden + ".clone()" if residual is None else "{0} + {1}".format(hidden, residual)
+            after += "if {0} in self.{1}:\n    {2}.append({3})".format(number, IDS, states, value)
+        edits.append(self.edit(owner, scope + " captures its input", scope, insert=before, before=header))
+        edits.append(self.edit(owner, scope + " captures each layer", scope, insert=after, at="end", of=header))
+        edits += self._exits(capture, scope, states)
+        return edits
+
+    def _header(self, owner: ClassRef, loop: ast.For) -> str:
+        return "for {0} in {1}: $$$".format(owner.module.segment(loop.target), owner.module.segment(loop.iter))
+
+    def _exits(self, capture: Capture, scope: str, states: str) -> List[Edit]:
+        owner, function = capture.forward.owner, capture.forward.node
+        give = "if {0}:\n    return {{0}}, {0}".format(states)
+        what = scope + " returns the captured states"
+        first = capture.exits[0]
+        if first.value is None:
+            if len(capture.exits) > 1:
+                raise Refusal("X7", "several returns of {0} call the final norm".format(scope))
+            call = owner.module.segment(first.node)
+            name = capture.loop.hidden
+            source = "{0} = {1}\n{2}\nreturn {0}".format(name, call[len("return") :].strip(), give.format(name))
+            return [self.edit(owner, what, scope, replace=call, **{"with": source})]
+        source = give.format(first.value)
+        if capture.twins == len(capture.exits):
+            edit = self.edit(owner, what, scope, insert=source, before="return " + first.value)
+            if capture.twins > 1:
+                edit["count"] = capture.twins
+            return [edit]
+        edits = []
+        for place, exit_ in enumerate(capture.exits, 1):
+            anchor = self._statement_above(function, exit_)
+            name = what if len(capture.exits) == 1 else "{0} ({1})".format(what, place)
+            edits.append(self.edit(owner, name, scope, insert=source, after=owner.module.segment(anchor)))
+        return edits
+
+    def _statement_above(self, function: ast.FunctionDef, exit_: Exit) -> ast.stmt:
+        """The statement right above a return, when no other statement of the function is the same."""
+        for block in _blocks(function):
+            for above, node in zip(block, block[1:]):
+                if node is exit_.node and not list(blocks(above)):
+                    text = ast.dump(above)
+                    if sum(ast.dump(other) == text for other in statements(function.body)) == 1:
+                        return above
+        raise Refusal("X7", "no statement tells the return at line {0} from the others".format(exit_.node.lineno))
+
+    # the last layer of a decoder that captures already
+
+    def last_layer(self, decoder: ClassRef) -> List[Edit]:
+        """Lets a decoder that captures at the top of each step hand out its last layer's id too."""
+        forward = self.index.method(decoder, "forward")
+        assert forward is not None
+        owner, function = forward.owner, forward.node
+        scope = "{0}.{1}".format(owner.name, function.name)
+        for loop in statements(function.body):
+            if not isinstance(loop, ast.For):
+                continue
+            for node in statements(loop.body):
+                source = self._again(owner, loop, node)
+                if source is None:
+                    continue
+                anchor = _final_norm(function, loop)
+                if anchor is None:
+                    raise Refusal("X7", "no statement between the loop of {0} and its return is the place for the last "
+                                  "layer".format(scope))
+                return [self.edit(owner, scope + " captures the last layer", scope, insert=source,
+                                  before=owner.module.segment(anchor))]
+        raise Refusal("X6", "how {0} captures is not understood".format(scope))
+
+    def _again(self, owner: ClassRef, loop: ast.For, node: ast.stmt) -> Optional[str]:
+        """The capture of one step, rewritten for the end of the layers."""
+        if not isinstance(node, ast.If) or node.orelse or not isinstance(node.test, ast.Compare):
+            return None
+        if self_attribute(node.test.comparators[0]) != IDS or not isinstance(node.test.ops[0], ast.In):
+            return None
+        end = _end_of(loop.iter)
+        if end is None or len(node.body) != 1:
+            raise Refusal("X4", "where the layers of {0} end is not told by its loop".format(owner.name))
+        body = owner.module.segment(node.body[0])
+        return "if {0} in self.{1}:\n    {2}".format(owner.module.segment(end), IDS, body)
+
+
+def _end_of(node: ast.expr) -> Optional[ast.expr]:
+    if isinstance(node, ast.Call) and called(node) == "enumerate" and node.args:
+        return _end_of(node.args[0])
+    if isinstance(node, ast.Call) and called(node) == "islice" and len(node.args) == 3:
+        return node.args[2]
+    if isinstance(node, ast.Call) and called(node) == "range" and len(node.args) == 2:
+        return node.args[1]
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
+        return node.slice.upper
+    return None
+
+
+def _final_norm(function: ast.FunctionDef, loop: ast.For) -> Optional[ast.stmt]:
+    """The first assignment after the loop, at the loop's own level, that calls a module of the decoder."""
+    for block in _blocks(function):
+        if loop in block:
+            for node in block[block.index(loop) + 1 :]:
+                value = getattr(node, "value", None)
+                if isinstance(node, ast.Assign) and isinstance(value, ast.Call) and self_attribute(value.func) is not None:
+                    return node
+    return None
+
+
+def _blocks(function: ast.FunctionDef) -> List[List[ast.stmt]]:
+    return [function.body] + [block for node in statements(function.body) for block in blocks(node)]
+
+
+def _method(name: str, parameters: str, returns: Optional[str], body: List[str]) -> str:
+    given = "self, " + parameters if parameters else "self"
+    mark = "" if returns is None else " -> " + returns
+    return "def {0}({1}){2}:\n{3}\n".format(name, given, mark, "\n".join("    " + line for line in body))
+
+
+def _free(name: str, taken: set) -> str:
+    while name in taken:
+        name += "_"
+    return name
+
+
+def embedding_of(index: Index, decoder: ClassRef) -> Optional[str]:
+    """``x`` where the decoder embeds token ids by ``self.x(...)``."""
+    for name in ("embed_input_ids", "get_input_embeddings"):
+        method = index.method(decoder, name)
+        if method is not None:
+            for node in statements(method.node.body):
+                value = getattr(node, "value", None)
+                if isinstance(node, ast.Return) and isinstance(value, ast.Call) and dotted(value.func):
+                    return self_attribute(value.func)
+    return None
+
+
+__all__ = ("Edit", "Writer")

@@ -1,0 +1,234 @@
+# Copyright (c) 2026 The specdec.blackwell authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""PRIVATE to the collection. Edits and files in, new bytes out. Knows nothing of disks.
+
+Edits apply in order, a later one sees what an earlier one made. Either all required edits have their place and
+every proof holds, or no file changes.
+"""
+
+from __future__ import annotations
+
+import base64
+from typing import Any, NamedTuple, Sequence
+
+from ansible_collections.specdec.blackwell.plugins.module_utils import _proof as proof
+from ansible_collections.specdec.blackwell.plugins.module_utils._edit import Alternative, Edit, files_of, parse_edits
+from ansible_collections.specdec.blackwell.plugins.module_utils._errors import BadInput, Drift, SpecdecError
+from ansible_collections.specdec.blackwell.plugins.module_utils._ops._base import (
+    AMBIGUOUS,
+    DRIFTED,
+    OBSOLETE,
+    PRESENT,
+    PRISTINE,
+    Context,
+    Verdict,
+)
+from ansible_collections.specdec.blackwell.plugins.module_utils._scope import resolve
+from ansible_collections.specdec.blackwell.plugins.module_utils._source import Source
+
+
+class File(NamedTuple):
+    """A file as it was read. ``module``: its dotted name, where it is known."""
+
+    data: bytes
+    module: str | None = None
+    is_package: bool = False
+
+
+class Result(NamedTuple):
+    """What became of one edit."""
+
+    edit: Edit
+    taken: Alternative
+    verdict: Verdict
+
+    @property
+    def fatal(self) -> bool:
+        return self.verdict.state == AMBIGUOUS or (self.verdict.state == DRIFTED and self.edit.required)
+
+    def as_dict(self) -> dict[str, Any]:
+        verdict = self.verdict
+        result: dict[str, Any] = {
+            "id": self.edit.id,
+            "file": self.taken.file,
+            "scope": self.taken.scope,
+            "line": verdict.line,
+            "op": self.taken.key,
+            "state": verdict.state,
+            "matches": verdict.matches,
+            "required": self.edit.required,
+        }
+        if verdict.message:
+            result["message"] = verdict.message
+        if verdict.candidates:
+            result["candidates"] = list(verdict.candidates)
+        if verdict.warnings:
+            result["warnings"] = list(verdict.warnings)
+        return result
+
+
+class Workspace:
+    """The files of one plan: as read, and as they stand after the edits so far."""
+
+    def __init__(self, files: dict[str, File | None], *, known: bool) -> None:
+        self.files = files
+        self.known = known
+        self.before: dict[str, Source] = {}
+        self.now: dict[str, Source] = {}
+
+    def load(self, name: str) -> Source | None:
+        """The file as it stands now; None when it does not exist."""
+        if name not in self.now:
+            file = self.files.get(name)
+            if file is None:
+                return None
+            source = Source.parse(file.data, path=name or "the file")
+            self.before[name] = self.now[name] = source
+        return self.now[name]
+
+    def context(self, name: str) -> Context:
+        file = self.files[name]
+        assert file is not None
+        return Context(file.module, file.is_package, self.known)
+
+    def apply(self, name: str, verdict: Verdict) -> None:
+        """Take an edit's splices over, after the proofs that concern it alone."""
+        source = self.now[name]
+        try:
+            after = source.with_splices(verdict.splices)
+        except BadInput as error:
+            raise proof.fail(name, "the result {}".format(error.message.split(" ", 1)[-1])) from None
+        proof.check_undo(source, after, verdict.splices)
+        proof.check_outside(source, after, verdict.splices)
+        self.now[name] = after
+
+
+def run_edits(edits: Sequence[Edit], space: Workspace) -> list[Result]:
+    """Examine and apply the edits in order; a drifted or ambiguous one is left out."""
+    results: list[Result] = []
+    for edit in edits:
+        result = _examine(edit, space)
+        if result.verdict.state == PRISTINE and result.verdict.splices:
+            space.apply(result.taken.file, result.verdict)
+        results.append(result)
+    return results
+
+
+def _examine(edit: Edit, space: Workspace) -> Result:
+    """The first alternative that is pristine or present; else one that is obsolete; else the first of the failures."""
+    results = []
+    for alternative in edit.alternatives:
+        result = Result(edit, alternative, _verdict(alternative, space))
+        if result.verdict.state in (PRISTINE, PRESENT):
+            return result
+        results.append(result)
+    for state in (OBSOLETE, AMBIGUOUS):
+        for result in results:
+            if result.verdict.state == state:
+                return result
+    if len(results) == 1:
+        return results[0]
+    message = "; ".join(
+        "alternative %d: %s" % (number, result.verdict.message) for number, result in enumerate(results, 1)
+    )
+    candidates = [text for result in results for text in result.verdict.candidates]
+    return results[0]._replace(verdict=results[0].verdict._replace(message=message, candidates=candidates))
+
+
+def _verdict(alternative: Alternative, space: Workspace) -> Verdict:
+    source = space.load(alternative.file)
+    if source is None:
+        return Verdict(DRIFTED, message=f"there is no file {alternative.file}")
+    try:
+        scope = resolve(source, alternative.scope, occurrence=alternative.occurrence)
+        verdict = alternative.operation.examine(scope, space.context(alternative.file))
+    except Drift as error:
+        details = error.details
+        verdict = Verdict(
+            details["state"], message=error.message, candidates=details["candidates"], matches=details["matches"]
+        )
+    if verdict.state != PRESENT and _is_obsolete(alternative, space):
+        return Verdict(OBSOLETE, message="upstream has it another way", line=verdict.line)
+    return verdict
+
+
+def _is_obsolete(alternative: Alternative, space: Workspace) -> bool:
+    """Judged on the file as it was read: what this task's own edits make is no upstream."""
+    obsolete = alternative.obsolete
+    if obsolete is None:
+        return False
+    source = space.before[alternative.file]
+    if obsolete.scope is None:
+        return obsolete.pattern.anywhere(source)
+    try:
+        scope = resolve(source, obsolete.scope)
+    except Drift:
+        return False
+    return bool(obsolete.pattern.as_statements(scope) or obsolete.pattern.as_expression(scope))
+
+
+def plan(edits: Any, files: dict[str, File | None], *, known: bool = False) -> dict[str, Any]:
+    """Plan ``edits`` on ``files`` (by the name that the edits give; '' in path form).
+
+    :returns: ``ok``, ``edits`` (one dict each), ``files`` (name to ``after`` bytes and ``changed``).
+    :raises SpecdecError: bad input, a file that does not parse, a failed proof.
+    """
+    parsed = parse_edits(edits, files_named=set(files) != {""})
+    space = Workspace(files, known=known)
+    results = run_edits(parsed, space)
+    ok = not any(result.fatal for result in results)
+    planned: dict[str, dict[str, Any]] = {}
+    for name, _source in space.before.items():
+        file = files[name]
+        assert file is not None
+        after = space.now[name].encode() if ok else file.data
+        planned[name] = {"after": after, "changed": after != file.data}
+    if ok:
+        _check_twice(parsed, files, planned)
+    return {"ok": ok, "edits": [result.as_dict() for result in results], "files": planned}
+
+
+def _check_twice(edits: Sequence[Edit], files: dict[str, File | None], planned: dict[str, dict[str, Any]]) -> None:
+    """``apply(apply(x)) == apply(x)``: on the result, no edit has anything left to do."""
+    changed: set[str] = {name for name, item in planned.items() if item["changed"]}
+    if not changed:
+        return
+    again: dict[str, File | None] = {}
+    for name, file in files.items():
+        again[name] = file._replace(data=planned[name]["after"]) if file is not None and name in planned else file
+    for result in run_edits(edits, Workspace(again, known=True)):
+        state = result.verdict.state
+        if (state == PRISTINE and result.verdict.splices) or result.fatal:
+            what = "edit {} would be {} on a second run".format(
+                result.edit.id, "applied again" if state == PRISTINE else state
+            )
+            if result.verdict.message:
+                what += ": " + result.verdict.message
+            raise proof.fail(result.taken.file, what)
+
+
+def run_request(request: dict[str, Any]) -> dict[str, Any]:
+    """The same with JSON in and out, for a target whose Python is another one; see the fields of :func:`plan`.
+
+    ``files`` maps a name to None or ``{"data": base64, "module": ..., "is_package": ...}``; failures come in ``error``.
+    """
+    files: dict[str, File | None] = {}
+    for name, item in request["files"].items():
+        files[name] = (
+            None
+            if item is None
+            else File(base64.b64decode(item["data"]), item.get("module"), bool(item.get("is_package")))
+        )
+    try:
+        result = plan(request["edits"], files, known=bool(request.get("known")))
+    except SpecdecError as error:
+        return {"ok": False, "edits": [], "files": {}, "error": error.as_dict()}
+    for item in result["files"].values():
+        item["after"] = base64.b64encode(item["after"]).decode("ascii")
+    result["error"] = None
+    return result
+
+
+__all__ = ("File", "plan", "run_request", "files_of")

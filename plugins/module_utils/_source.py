@@ -1,0 +1,250 @@
+# Copyright (c) 2026 The specdec.blackwell authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""PRIVATE to the collection. One Python file as bytes and as a tree, with exact positions.
+
+Everything is done on ``text``: the file's content as UTF-8 without BOM, which is what ``ast`` columns count.
+``encode()`` gives the file's own encoding back; a file whose encoding does not round-trip is refused.
+"""
+
+from __future__ import annotations
+
+import ast
+import bisect
+import codecs
+import re
+import warnings
+from typing import Iterator, NamedTuple, Sequence, Union, cast
+
+from ansible_collections.specdec.blackwell.plugins.module_utils import _lexer as lexer
+from ansible_collections.specdec.blackwell.plugins.module_utils._errors import BadInput, Refused
+
+Definition = Union[ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef]
+DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+_COOKIE = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
+_BLANK_LINE = re.compile(rb"^[ \t\f]*(?:#.*)?$")
+_LINE = re.compile(rb"[^\r\n]*")
+_NEWLINE = re.compile(rb"\r\n|\r|\n")
+_INDENT = re.compile(rb"[ \t\f]*")
+
+
+class Splice(NamedTuple):
+    """Replace the half-open byte span ``[start, end)`` of a text by ``text``."""
+
+    start: int
+    end: int
+    text: bytes
+
+
+def splice(text: bytes, splices: Sequence[Splice]) -> bytes:
+    """Apply ``splices``, which must not overlap; insertions at one point keep their order."""
+    pieces: list[bytes] = []
+    position = 0
+    for start, end, new in sorted(splices, key=lambda item: (item.start, item.end)):
+        if start < position or end < start:
+            raise AssertionError("overlapping splices at byte %d" % start)
+        pieces.append(text[position:start])
+        pieces.append(new)
+        position = end
+    pieces.append(text[position:])
+    return b"".join(pieces)
+
+
+def encoding_of(data: bytes) -> str:
+    """The encoding that PEP 263 gives to a file; ``utf-8-sig`` when it starts with a BOM."""
+    bom = data.startswith(codecs.BOM_UTF8)
+    start = len(codecs.BOM_UTF8) if bom else 0
+    for _number in range(2):
+        match = _LINE.match(data, start)
+        line = match.group() if match else b""
+        cookie = _COOKIE.match(line)
+        if cookie:
+            name = cookie.group(1).decode("ascii", "replace")
+            try:
+                codec = codecs.lookup(name)
+            except LookupError:
+                raise BadInput(f"its coding line names the unknown encoding {name!r}") from None
+            if bom and codec.name != "utf-8":
+                raise BadInput(f"it starts with a UTF-8 BOM, but its coding line says {name!r}")
+            return "utf-8-sig" if bom else codec.name
+        if not _BLANK_LINE.match(line):
+            break
+        newline = _NEWLINE.match(data, start + len(line))
+        if not newline:
+            break
+        start = newline.end()
+    return "utf-8-sig" if bom else "utf-8"
+
+
+def parse_text(text: str, path: str) -> ast.Module:
+    """``ast.parse`` without warnings; a failure names file, line and the parser's own message."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(text, filename=path)
+    except SyntaxError as error:
+        raise BadInput(
+            f"{path} does not parse, line {error.lineno}: {error.msg}",
+            file=path,
+            line=error.lineno,
+            source_line=(error.text or "").rstrip(),
+        ) from None
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise BadInput(f"{path} does not parse: {error}", file=path) from None
+
+
+class Source:
+    """One parsed file.
+
+    :ivar path: the name used in messages.
+    :ivar text: the content as UTF-8 bytes, without BOM.
+    :ivar tree: its ``ast.Module``; columns count bytes of ``text``.
+    """
+
+    def __init__(self, *, path: str, text: bytes, encoding: str) -> None:
+        self.path = path
+        self.text = text
+        self.encoding = encoding
+        self.tree = parse_text(text.decode("utf-8"), path)
+        self._starts = lexer.line_starts(text)
+        self._unit: bytes | None = None
+
+    @classmethod
+    def parse(cls, data: bytes, *, path: str) -> Source:
+        """Read a file's bytes.
+
+        :raises BadInput: unknown or false encoding, or a syntax error.
+        :raises Refused: the encoding does not give the same bytes back.
+        """
+        try:
+            encoding = encoding_of(data)
+            decoded = data.decode(encoding)
+        except BadInput as error:
+            raise BadInput(f"{path} cannot be read: {error.message}", file=path) from None
+        except UnicodeDecodeError as error:
+            line = data.count(b"\n", 0, error.start) + 1
+            raise BadInput(
+                "%s is not valid %s, line %d: %s" % (path, error.encoding, line, error.reason), file=path, line=line
+            ) from None
+        if decoded.encode(encoding) != data:
+            raise Refused(f"{path}: its encoding {encoding} does not give the same bytes back", file=path)
+        return cls(path=path, text=decoded.encode("utf-8"), encoding=encoding)
+
+    def encode(self) -> bytes:
+        """The file's bytes in its own encoding."""
+        try:
+            return self.text.decode("utf-8").encode(self.encoding)
+        except UnicodeEncodeError as error:
+            raise BadInput(
+                f"{self.path} is written in {self.encoding}, which cannot hold {error.object[error.start : error.end]!r}",
+                file=self.path,
+            ) from None
+
+    def with_splices(self, splices: Sequence[Splice]) -> Source:
+        """The file after ``splices``, parsed anew."""
+        return Source(path=self.path, text=splice(self.text, splices), encoding=self.encoding)
+
+    # positions
+
+    def offset(self, line: int, column: int) -> int:
+        """Byte offset of a position as ``ast`` gives it (line from 1, column in bytes from 0)."""
+        return self._starts[line - 1] + column
+
+    def line_of(self, offset: int) -> int:
+        """Line number, from 1, in which a byte lies."""
+        return bisect.bisect_right(self._starts, offset)
+
+    def line_start(self, offset: int) -> int:
+        """Offset of the first byte of the line in which ``offset`` lies."""
+        return self._starts[self.line_of(offset) - 1]
+
+    def start(self, node: ast.AST) -> int:
+        """First byte of a node; of a definition, its first decorator's ``@``."""
+        decorators = getattr(node, "decorator_list", None)
+        if decorators:
+            first = self.start(decorators[0])
+            return self.text.rindex(b"@", 0, first)
+        located = cast(ast.expr, node)
+        return self.offset(located.lineno, located.col_offset)
+
+    def keyword_start(self, node: Definition) -> int:
+        """First byte of ``class``, ``def`` or ``async``, after the decorators."""
+        return self.offset(node.lineno, node.col_offset)
+
+    def end(self, node: ast.AST) -> int:
+        """Byte after a node."""
+        located = cast(ast.expr, node)
+        return self.offset(cast(int, located.end_lineno), cast(int, located.end_col_offset))
+
+    def segment(self, node: ast.AST) -> bytes:
+        """The bytes of a node, decorators included."""
+        return self.text[self.start(node) : self.end(node)]
+
+    # layout
+
+    def starts_line(self, offset: int) -> bool:
+        """Whether only blanks stand before ``offset`` in its line."""
+        return not self.text[self.line_start(offset) : offset].strip(b" \t\f")
+
+    def indent_at(self, offset: int) -> bytes:
+        """The blanks that open the line in which ``offset`` lies."""
+        match = _INDENT.match(self.text, self.line_start(offset))
+        return match.group() if match else b""
+
+    def newline_at(self, offset: int) -> bytes:
+        """The line end of the line in which ``offset`` lies, else of the line before, else the file's first."""
+        index = self.line_of(offset)
+        for number in (index, index - 1, 1):
+            if 0 < number < len(self._starts):
+                ending = _NEWLINE.search(self.text, self._starts[number - 1], self._starts[number])
+                if ending:
+                    return ending.group()
+        return b"\n"
+
+    @property
+    def indent_unit(self) -> bytes:
+        """One level of indentation as the file writes it; four spaces when it has none."""
+        if self._unit is None:
+            self._unit = next(self._units(self.tree), b"    ")
+        return self._unit
+
+    def _units(self, node: ast.AST) -> Iterator[bytes]:
+        for child in ast.iter_child_nodes(node):
+            if not isinstance(child, ast.stmt):
+                continue
+            body = getattr(child, "body", None)
+            if body:
+                outer = self.indent_at(self.start(child))
+                first = self.start(body[0])
+                if self.starts_line(first):
+                    inner = self.indent_at(first)
+                    if inner.startswith(outer) and len(inner) > len(outer):
+                        yield inner[len(outer) :]
+                yield from self._units(child)
+
+
+def blocks_of(node: ast.AST) -> Iterator[tuple[str, list[ast.stmt]]]:
+    """The statement lists that a statement owns directly, in source order, with their field names."""
+    for field in ("body", "handlers", "orelse", "finalbody", "cases"):
+        value = getattr(node, field, None)
+        if not isinstance(value, list):
+            continue
+        if field in ("handlers", "cases"):
+            for item in value:
+                yield field, item.body
+        elif value and isinstance(value[0], ast.stmt):
+            yield field, value
+
+
+__all__ = (
+    "Definition",
+    "DEFINITIONS",
+    "Splice",
+    "Source",
+    "splice",
+    "encoding_of",
+    "parse_text",
+    "blocks_of",
+)

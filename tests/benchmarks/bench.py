@@ -1,0 +1,334 @@
+# Copyright (c) 2026 The specdec.blackwell authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Time whole ansible-playbook processes over ssh: ours, core's and ansible.posix's way to the same result.
+
+One container is the host; its vLLM 0.16.0 is laid anew before each first run, outside of the timing. The ways take turns
+within each round, and medians are compared. After each run the installed source itself is asked whether the result is
+the wanted one, so a way that is quick because it does nothing is found out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import json
+import os
+import re
+import statistics
+import subprocess
+import sys
+import time
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+HERE = Path(__file__).resolve().parent
+BUILD = ROOT / "build" / "bench"
+EPHEMERAL = BUILD / "host"
+INSIDE = ROOT / "molecule" / "default" / "tests" / "inside"
+VENV = "/opt/engines/vllm"
+PRISTINE = "/opt/engines/pristine"
+SITE = f"{VENV}/lib/python3.11/site-packages"
+AIM_SECOND = 1.3
+AIM_FIRST = 2.8
+WANTED = {
+    "text is an EAGLE-3 target": True,
+    "wrapper is an EAGLE-3 target": True,
+    "default layers": [2, 30, 58],
+    "forward": [["final", 61005], [2005, 30005, 58005]],
+    "model type is let through": True,
+    "image token": 163605,
+}
+# Name in the table -> playbook that makes the change.
+WAYS = {
+    "eagle3_patch": "eagle3_patch.yml",
+    "python_ast_edit": "python_ast_edit.yml",
+    "core, a task an edit": "core_chain.yml",
+    "ansible.posix.patch, a task a file": "posix_patch.yml",
+}
+CORE = "core, a task an edit"
+
+
+class Wrong(Exception):
+    """A way did not do what it is timed for."""
+
+
+def say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+class Host:
+    """The container, reached past ssh for everything that is not timed."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def shell(self, script: str, *arguments: str) -> str:
+        command = ["podman", "exec", self.name, "/bin/sh", "-euc", script, "sh", *arguments]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+    def reset(self) -> None:
+        # Synced, so that the first writer does not pay for the copy.
+        self.shell(f"rm -rf {VENV}; cp -a {PRISTINE} {VENV}; sync")
+
+    def target(self) -> Any:
+        source = (INSIDE / "vllm_target.py").read_text()
+        return json.loads(self.shell('exec python3 -I -B -c "$1" "$2"', source, SITE))
+
+    def read(self, path: str) -> str:
+        return self.shell('exec cat "$1"', path)
+
+
+@contextmanager
+def running_host() -> Iterator[Host]:
+    environment = {**os.environ, "MOLECULE_EPHEMERAL_DIRECTORY": str(EPHEMERAL)}
+    EPHEMERAL.mkdir(parents=True, exist_ok=True)
+    log = BUILD / "molecule.log"
+
+    def molecule(action: str) -> None:
+        with log.open("a") as stream:
+            done = subprocess.run(
+                [str(ROOT / "scripts" / "molecule"), action, "-s", "bench"],
+                env=environment,
+                stdout=stream,
+                stderr=subprocess.STDOUT,
+                check=False,
+            )
+        if done.returncode:
+            print(log.read_text()[-6000:], file=sys.stderr)
+            raise Wrong(f"molecule {action} failed, see {log}")
+
+    log.unlink(missing_ok=True)
+    molecule("destroy")
+    try:
+        say("==> a host with vLLM 0.16.0 in a container")
+        molecule("create")
+        instances = yaml.safe_load((EPHEMERAL / "inventory" / "instances.yml").read_text())
+        (variables,) = instances["all"]["hosts"].values()
+        host = Host(variables["container_name"])
+        # Bytecode is left out: the copy is laid anew often, and nobody imports the engine here.
+        host.shell(f"mv {VENV} {PRISTINE}; find {PRISTINE} -name __pycache__ -prune -exec rm -rf {{}} +")
+        host.reset()
+        yield host
+    finally:
+        molecule("destroy")
+
+
+def posix_collection() -> Path:
+    """Folder with ansible.posix alone, out of the archive of the `ansible` package."""
+    folder = BUILD / "collections"
+    if not (folder / "ansible_collections" / "ansible" / "posix" / "MANIFEST.json").exists():
+        say("==> ansible.posix out of the ansible package")
+        requirements = ROOT / "requirements" / "bench.txt"
+        subprocess.run(
+            [sys.executable, "-m", "pip", "download", "-qq", "--no-deps", "-d", str(BUILD), "-r", str(requirements)],
+            check=True,
+        )
+        (archive,) = BUILD.glob("ansible-*.whl")
+        with zipfile.ZipFile(archive) as stream:
+            names = [name for name in stream.namelist() if name.startswith("ansible_collections/ansible/posix/")]
+            stream.extractall(folder, names)
+        archive.unlink()
+    return folder
+
+
+class Ansible:
+    def __init__(self, collections: Path) -> None:
+        self.inventory = [
+            f"--inventory={EPHEMERAL / 'inventory' / 'instances.yml'}",
+            f"--inventory={ROOT / 'molecule' / 'bench' / 'inventory' / 'hosts.yml'}",
+        ]
+        self.environment = {
+            **os.environ,
+            "ANSIBLE_CONFIG": str(ROOT / "ansible.cfg"),
+            "ANSIBLE_COLLECTIONS_PATH": f"{ROOT / '.collections'}:{collections}",
+            "ANSIBLE_NOCOLOR": "1",
+        }
+        self.variables = {
+            "engine_python": f"{VENV}/bin/python",
+            "site_packages": SITE,
+            "edits_file": str(BUILD / "edits.json"),
+            "patches": str(BUILD / "patches"),
+        }
+
+    def run(self, playbook: str, *arguments: str, **environment: str) -> tuple[float, str]:
+        """Seconds of the whole process, and what it printed."""
+        command = ["ansible-playbook", *self.inventory, "--extra-vars", json.dumps(self.variables), *arguments]
+        started = time.perf_counter()
+        done = subprocess.run(
+            [*command, str(HERE / playbook)],
+            env={**self.environment, **environment},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        seconds = time.perf_counter() - started
+        if done.returncode:
+            raise Wrong(f"{playbook} failed:\n{done.stdout}{done.stderr}")
+        return seconds, done.stdout
+
+    def tasks(self, playbook: str) -> tuple[float, list[dict[str, Any]]]:
+        """Seconds, and what each task of the collection answered."""
+        results = BUILD / "results.jsonl"
+        results.unlink(missing_ok=True)
+        seconds, _ = self.run(
+            playbook,
+            "--diff",
+            ANSIBLE_CALLBACK_PLUGINS=str(ROOT / "molecule" / "shared" / "callback_plugins"),
+            ANSIBLE_CALLBACKS_ENABLED="record_results",
+            SPECDEC_RESULTS=str(results),
+        )
+        return seconds, [json.loads(line)["result"] for line in results.read_text().splitlines()]
+
+
+def changed(output: str) -> int:
+    found = re.search(r"changed=(\d+)", output)
+    if found is None:
+        raise Wrong(f"no recap in:\n{output}")
+    return int(found.group(1))
+
+
+def write_the_other_ways(ansible: Ansible, host: Host) -> None:
+    """The edits and the diffs that eagle3_patch made, for the ways that need them in a file."""
+    _, (result,) = ansible.tasks("eagle3_patch.yml")
+    edits = [edit for group in result["generated_edits"].values() for edit in group]
+    (BUILD / "edits.json").write_text(json.dumps(edits, indent=2))
+    patches = BUILD / "patches"
+    patches.mkdir(exist_ok=True)
+    for old in patches.iterdir():
+        old.unlink()
+    written = [entry["path"] for entry in result["files"] if entry["changed"]]
+    for path in written:
+        name = os.path.relpath(path, SITE) if path.startswith("/") else path
+        before = host.read(f"{PRISTINE}/lib/python3.11/site-packages/{name}").splitlines(keepends=True)
+        after = host.read(f"{SITE}/{name}").splitlines(keepends=True)
+        diff = difflib.unified_diff(before, after, f"a/{name}", f"b/{name}")
+        (patches / (name.replace("/", "-") + ".patch")).write_text("".join(diff))
+    say(f"    {len(edits)} edits in {len(written)} files")
+
+
+def check(host: Host, way: str) -> None:
+    found = host.target()
+    if found != WANTED:
+        raise Wrong(f"{way} did not make vLLM take the draft: {found}")
+
+
+def measure(ansible: Ansible, host: Host, rounds: int) -> dict[str, list[float]]:
+    times: dict[str, list[float]] = {"ping": []}
+    for way in WAYS:
+        times[f"{way}: first"] = []
+        times[f"{way}: second"] = []
+    # One more than is counted: the first opens the connection that all later ones share.
+    for number in range(rounds + 1):
+        found = {"ping": ansible.run("ping.yml")[0]}
+        for way, playbook in WAYS.items():
+            host.reset()
+            found[f"{way}: first"], output = ansible.run(playbook)
+            if changed(output) == 0:
+                raise Wrong(f"{way}: the first run changed nothing")
+            check(host, way)
+            found[f"{way}: second"], output = ansible.run(playbook)
+            if changed(output) != 0:
+                raise Wrong(f"{way}: the second run changed something:\n{output}")
+            check(host, way)
+        if number:
+            for name, seconds in found.items():
+                times[name].append(seconds)
+        say(f"    round {number} of {rounds}: " + ", ".join(f"{seconds:.2f}" for seconds in found.values()))
+    return times
+
+
+def on_host(ansible: Ansible, host: Host, playbook: str, module: str, prepare: Callable[[], None]) -> tuple[float, int]:
+    """Median seconds that the sent module takes on the host by itself, and its size in bytes."""
+    host.shell("rm -rf /root/.ansible/tmp/*")
+    ansible.run(playbook, ANSIBLE_KEEP_REMOTE_FILES="1", ANSIBLE_PIPELINING="0")
+    (sent,) = host.shell(f"ls /root/.ansible/tmp/*/AnsiballZ_{module}.py").split()
+    seconds = []
+    for _ in range(5):
+        prepare()
+        seconds.append(
+            float(
+                host.shell(
+                    "exec python3 -c 'import subprocess, sys, time; start = time.perf_counter(); "
+                    'subprocess.run(["/usr/bin/python3", sys.argv[1]], check=True, stdout=subprocess.DEVNULL); '
+                    'print(time.perf_counter() - start)\' "$1"',
+                    sent,
+                )
+            )
+        )
+    return statistics.median(seconds), int(host.shell('stat -c %s "$1"', sent))
+
+
+def where_time_goes(ansible: Ansible, host: Host, medians: dict[str, float]) -> list[tuple[str, float]]:
+    """Parts of one run in seconds, measured on their own."""
+    start = statistics.median(ansible.run("ping.yml", "--syntax-check")[0] for _ in range(5))
+    ping, ping_size = on_host(ansible, host, "ping.yml", "ping", lambda: None)
+    host.reset()
+    first, size = on_host(ansible, host, "eagle3_patch.yml", "eagle3_patch", host.reset)
+    ansible.run("eagle3_patch.yml")
+    second, _ = on_host(ansible, host, "eagle3_patch.yml", "eagle3_patch", lambda: None)
+    return [
+        ("start of ansible-playbook", start),
+        ("ping on the host", ping),
+        ("the rest of ping: connection, packing, sending", medians["ping"] - start - ping),
+        ("eagle3_patch on the host, second run", second),
+        ("its packing and sending, beyond ping's", medians["eagle3_patch: second"] - medians["ping"] - second + ping),
+        ("eagle3_patch on the host, first run", first),
+        ("size of ping as sent, KiB", ping_size / 1024),
+        ("size of eagle3_patch as sent, KiB", size / 1024),
+    ]
+
+
+def table(times: dict[str, list[float]]) -> tuple[str, dict[str, float]]:
+    medians = {name: statistics.median(values) for name, values in times.items()}
+    width = max(map(len, medians))
+    lines = [f"{'':{width}}  median s   min s   max s   / ping   / core's"]
+    for name, median in medians.items():
+        phase = "second" if name.endswith("second") else "first"
+        core = f"{median / medians[f'{CORE}: {phase}']:9.2f}" if name != "ping" else ""
+        lines.append(
+            f"{name:{width}}  {median:8.2f}  {min(times[name]):6.2f}  {max(times[name]):6.2f}  "
+            f"{median / medians['ping']:7.2f}  {core}"
+        )
+    return "\n".join(lines), medians
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Time this collection's task against other ways to the same result.")
+    parser.add_argument("--rounds", type=int, default=7, help="rounds that count (default: %(default)s)")
+    options = parser.parse_args()
+    BUILD.mkdir(parents=True, exist_ok=True)
+    try:
+        collections = posix_collection()
+        with running_host() as host:
+            ansible = Ansible(collections)
+            write_the_other_ways(ansible, host)
+            say(f"==> {options.rounds} rounds and one to warm up")
+            times = measure(ansible, host, options.rounds)
+            text, medians = table(times)
+            parts = where_time_goes(ansible, host, medians)
+    except Wrong as error:
+        say(f"bench: {error}")
+        return 1
+    second = medians["eagle3_patch: second"] / medians["ping"]
+    first = medians[f"{CORE}: first"] / medians["eagle3_patch: first"]
+    print(f"\nWhole ansible-playbook processes over ssh, {options.rounds} rounds\n\n{text}\n")
+    print(f"second run of eagle3_patch: {second:.2f} x ping (aim: at most {AIM_SECOND})")
+    print(f"first run of eagle3_patch: {first:.2f} x as quick as core's modules (aim: at least {AIM_FIRST})")
+    print("\nWhere the time goes, s\n")
+    for name, value in parts:
+        print(f"  {name:50} {value:8.2f}")
+    results = {"times": times, "medians": medians, "parts": dict(parts), "second / ping": second, "core / first": first}
+    (BUILD / "results.json").write_text(json.dumps(results, indent=2) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
