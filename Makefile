@@ -19,18 +19,17 @@ demo: setup ## the main job on this machine: get a real engine, patch it, show i
 demo-clean: ## remove what the demo made
 	@scripts/demo clean
 
-test: ## set-up, lint, mypy, sanity, units, corpus, molecule; then the sum of all tests
+test: ## everything above and below, phase by phase with times; then the sum of all tests
 	@scripts/test
 
 lint: setup ## ruff, its format, mypy, yamllint, ansible-lint, changelog, docs, licences, shell, sizes, build
 	@scripts/lint
 
 format: setup ## let ruff put Python files into shape
-	@.venv/bin/ruff check --fix-only --quiet .
-	@.venv/bin/ruff format --quiet .
+	@bash -c "source scripts/lib.sh && ruff check --fix-only --quiet . ; ruff format --quiet ."
 
 sanity: setup ## ansible-test sanity
-	@.venv/bin/python scripts/run_ansible_test.py sanity --local
+	@scripts/test sanity
 
 units: setup ## unit tests, by ansible-test
 	@scripts/units
@@ -53,7 +52,7 @@ compare: setup ## what core's and ansible.posix's modules do to the same files
 	@scripts/compare
 
 changelog: setup ## bring the newest entry of CHANGELOG.md up to the modules and texts that there are
-	@PATH="$(CURDIR)/.venv/bin:$$PATH" antsibull-changelog release --update-existing --reload-plugins --refresh-plugins
+	@bash -c "source scripts/lib.sh && antsibull-changelog release --update-existing --reload-plugins --refresh-plugins"
 
 clean: demo-clean ## remove .venv, build and caches of tools (not the cache of releases)
-	rm -rf .venv build .pytest_cache .mypy_cache .ruff_cache .hypothesis .ansible
+	rm -rf .venv* build .pytest_cache .mypy_cache .ruff_cache .hypothesis .ansible

@@ -7,8 +7,8 @@
 from __future__ import annotations
 
 import sys
-import xml.etree.ElementTree as ElementTree
 from pathlib import Path
+from xml.etree import ElementTree
 
 
 def counts(path: Path) -> tuple[int, int, int]:

@@ -8,7 +8,8 @@
 set -euo pipefail
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$ROOT"
-VENV=$ROOT/.venv
+# ANSIBLE_CORE=2.20 (2.19, 2.21): with that ansible-core, in a venv of its own.
+VENV=$ROOT/.venv${ANSIBLE_CORE:+-$ANSIBLE_CORE}
 export PATH=$VENV/bin:$PATH
 export ANSIBLE_CONFIG=$ROOT/ansible.cfg
 # A collection of the same name that a user installed must never be the one under test.

@@ -57,8 +57,6 @@ def _blocked_directory(place: Place, status: os.stat_result | None, predict: boo
             "mount), or mount it writable.",
             path=place.path,
         )
-    if predict and not os.access(".", os.W_OK | os.X_OK, dir_fd=place.folder, effective_ids=_EFFECTIVE):
-        return _not_writable(place)
     folder = os.fstat(place.folder)
     euid = os.geteuid()
     if status is not None and folder.st_mode & stat.S_ISVTX and euid not in (0, status.st_uid, folder.st_uid):
@@ -70,21 +68,25 @@ def _blocked_directory(place: Place, status: os.stat_result | None, predict: boo
     with contextlib.suppress(OSError):
         handle = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=place.folder)
         try:
-            return _flagged(handle, place.directory, "directory")
+            flagged = _flagged(handle, place.directory, "directory")
         finally:
             os.close(handle)
+        if flagged is not None:
+            return flagged
+    if predict and not os.access(".", os.W_OK | os.X_OK, dir_fd=place.folder, effective_ids=_EFFECTIVE):
+        return not_writable(place.directory, folder.st_uid)
     return None
 
 
 _EFFECTIVE = os.access in os.supports_effective_ids
 
 
-def _not_writable(place: Place) -> SpecdecError:
-    owner = user_name(os.fstat(place.folder).st_uid)
+def not_writable(directory: str, uid: int) -> SpecdecError:
+    owner = user_name(uid)
     return SpecdecError(
-        f"{user_name(os.geteuid())} cannot write in {place.directory}, which belongs to {owner}. Run the task as that "
-        f"user or as root (become: true, become_user: {owner}).",
-        path=place.path,
+        f"{user_name(os.geteuid())} cannot write in {directory}, which belongs to {owner}. Run the task as that user "
+        f"or as root (become: true, become_user: {owner}). Everything is as it was.",
+        path=directory,
     )
 
 
@@ -206,4 +208,4 @@ def _lost(path: str, what: str, error: OSError) -> SpecdecError:
     )
 
 
-__all__ = ("copy_attributes", "folder_obstacle", "mounted_error", "obstacle")
+__all__ = ("copy_attributes", "folder_obstacle", "mounted_error", "not_writable", "obstacle")

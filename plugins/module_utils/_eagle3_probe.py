@@ -79,16 +79,12 @@ def run_request(request: Payload) -> Payload:
         answer["reason"] = _last_words(error)
         return answer
     answer["imported"] = True
-    classes = [(name, getattr(module, name, None)) for module, name in modules if name is not None]
-    if not classes:
-        return answer
-    missing = sorted(name for name, found in classes if found is None)
-    if missing:
-        answer["reason"] = "not in its module: " + ", ".join(missing)
+    named = [(module, name) for module, name in modules if name is not None]
+    if not named:
         return answer
     try:
-        supports = _ASK[request["engine"]]
-        refused = sorted(name for name, found in classes if not supports(found))
+        find, supports = _ASK[request["engine"]]
+        refused = sorted(name for module, name in named if not supports(find(module, name)))
     except BaseException as error:
         answer["reason"] = _last_words(error)
         return answer
@@ -96,6 +92,13 @@ def run_request(request: Payload) -> Payload:
     if refused:
         answer["reason"] = "the engine does not take these as EAGLE-3 targets: " + ", ".join(refused)
     return answer
+
+
+def _vllm_class(module: t.Any, name: str) -> t.Any:
+    if hasattr(module, name):
+        return getattr(module, name)
+    registry: t.Any = importlib.import_module("vllm.model_executor.models.registry")
+    return registry.ModelRegistry.models[name].load_model_cls()
 
 
 def _vllm_supports(model: t.Any) -> bool:
@@ -107,7 +110,11 @@ def _sglang_supports(model: t.Any) -> bool:
     return callable(getattr(model, "set_eagle3_layers_to_capture", None))
 
 
-_ASK: dict[str, t.Callable[[t.Any], bool]] = {"vllm": _vllm_supports, "sglang": _sglang_supports}
+# How each engine finds a class by its architecture, and how it tells a target.
+_ASK: dict[str, tuple[t.Callable[[t.Any, str], t.Any], t.Callable[[t.Any], bool]]] = {
+    "vllm": (_vllm_class, _vllm_supports),
+    "sglang": (getattr, _sglang_supports),
+}
 
 
 def _last_words(error: BaseException) -> str:

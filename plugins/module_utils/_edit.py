@@ -57,7 +57,7 @@ def parse_edits(edits: Any, *, files_named: bool = True) -> list[Edit]:
     for number, values in enumerate(edits, 1):
         edit = _parse_edit(values, number, files_named=files_named)
         if edit.id in seen:
-            raise BadInput("edits %d and %d have the same id %r" % (seen[edit.id], number, edit.id))
+            raise BadInput(f"edits {seen[edit.id]} and {number} have the same id {edit.id!r}")
         seen[edit.id] = number
         parsed.append(edit)
     return parsed
@@ -78,14 +78,14 @@ def files_of(edits: Any) -> list[str]:
 
 
 def _parse_edit(values: Any, number: int, *, files_named: bool) -> Edit:
-    what = "edit %d" % number
+    what = f"edit {number}"
     fields = Fields(values, what)
     named = fields.optional("id")
     if named is not None:
         what = f"{what} ({named})"
     if "any_of" not in fields:
         alternative = _parse_alternative(fields.values, what, files_named=files_named)
-        identity = named or "%d-%s" % (number, alternative.key)
+        identity = named or f"{number}-{alternative.key}"
         return Edit(identity, fields.flag("required", True), [alternative])
     items = fields.values["any_of"]
     if not isinstance(items, list) or not items:
@@ -93,12 +93,12 @@ def _parse_edit(values: Any, number: int, *, files_named: bool) -> Edit:
     common = {key: value for key, value in fields.values.items() if key not in ("any_of", "id", "required")}
     alternatives: list[Alternative] = []
     for place, item in enumerate(items, 1):
-        inner = "%s, alternative %d" % (what, place)
+        inner = f"{what}, alternative {place}"
         for key in Fields(item, inner).values:
             if key in ("any_of", "id", "required"):
                 raise BadInput(f"{inner}: {key} belongs to the edit, not to an alternative")
         alternatives.append(_parse_alternative(dict(common, **item), inner, files_named=files_named))
-    identity = named or "%d-%s" % (number, alternatives[0].key)
+    identity = named or f"{number}-{alternatives[0].key}"
     return Edit(identity, fields.flag("required", True), alternatives)
 
 

@@ -43,7 +43,8 @@ class Fields:
             return default
         if not isinstance(value, str):
             raise BadInput(
-                f'{self.what}: `{key}` must be text; YAML read {describe(value)}. Put it in quotes: {key}: "{_as_python(value)}"'
+                f"{self.what}: `{key}` must be text; YAML read {describe(value)}. "
+                f'Put it in quotes: {key}: "{_as_python(value)}"'
             )
         if not value.strip():
             raise BadInput(f"{self.what}: `{key}` is empty")

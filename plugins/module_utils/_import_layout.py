@@ -101,7 +101,7 @@ def _drop_all(source: Source, found: listing.Listing, gone: Sequence[int]) -> li
 
 
 def new_import(scope: Scope, statement: str, module: str) -> tuple[int | None, list[Splice]]:
-    """A new import line after those it belongs to: the same package's, else the last of its form, else the docstring."""
+    """A new import line after those it belongs to: the same package's, else the last of its form."""
     source = scope.source
     statements = scope.node.body
     index = _place(

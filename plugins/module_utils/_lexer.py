@@ -77,7 +77,7 @@ def _string_end(text: bytes, match: re.Match[bytes]) -> int:
 
 
 def _escape_end(text: bytes, position: int, prefix: bytes) -> int:
-    """End of a backslash escape; in an f-string (``prefix`` not empty) a brace after a backslash still opens a field."""
+    """End of a backslash escape; in an f-string (``prefix`` given) a brace after a backslash opens a field still."""
     if prefix and text[position + 1 : position + 2] in (b"{", b"}"):
         return position + 1
     if prefix and b"r" not in prefix.lower() and text.startswith(b"\\N{", position):

@@ -16,7 +16,7 @@ from ansible_collections.specdec.blackwell.plugins.module_utils._source import S
 
 
 class Listing(NamedTuple):
-    """A comma list: ``start`` is just after its opening bracket, ``end`` at the closing one; ``items`` are byte spans."""
+    """A comma list: ``start`` just after its opening bracket, ``end`` at the closing one; ``items`` are byte spans."""
 
     start: int
     end: int
@@ -24,7 +24,7 @@ class Listing(NamedTuple):
 
 
 def brackets(source: Source, start: int, end: int) -> tuple[int, int] | None:
-    """The first bracket pair at depth 0 in ``[start, end)``: offset after the opening one, offset of the closing one."""
+    """The first bracket pair in ``[start, end)``: offset after the opening one, offset of the closing one."""
     depth = 0
     opening = 0
     for token in lexer.significant(source.text, start, end):
@@ -76,7 +76,8 @@ def _comma_after(source: Source, position: int, end: int) -> int | None:
     return None
 
 
-def _one_per_line(source: Source, listing: Listing) -> bool:
+def one_per_line(source: Source, listing: Listing) -> bool:
+    """Whether every item begins a line of its own."""
     starts = [source.line_of(start) for start, _end in listing.items]
     return len(set(starts)) == len(starts) and all(source.starts_line(start) for start, _end in listing.items)
 
@@ -89,7 +90,7 @@ def add(source: Source, listing: Listing, index: int, text: bytes, *, comma_when
     items = listing.items
     if not items:
         return [Splice(listing.start, listing.start, text + (b"," if comma_when_single else b""))]
-    if _one_per_line(source, listing):
+    if one_per_line(source, listing):
         return _add_line(source, listing, index, text)
     if index < len(items):
         start = items[index][0]
@@ -144,4 +145,4 @@ def drop(source: Source, listing: Listing, index: int, *, comma_when_single: boo
     return [Splice(start, stop, b"")]
 
 
-__all__ = ("Listing", "brackets", "split", "add", "drop")
+__all__ = ("Listing", "brackets", "split", "one_per_line", "add", "drop")

@@ -117,13 +117,12 @@ class Matcher:
         if _is_only_run(getattr(pattern, "body", None)) and isinstance(pattern, ast.stmt):
             return self._match_header(pattern, node, bindings)
         if isinstance(pattern, ast.ClassDef):
-            if not self.match_sequence(arguments_in_order(pattern), arguments_in_order(node), bindings):
-                return False
-        return self._match_fields(
-            pattern, node, bindings, skip=("bases", "keywords") if isinstance(pattern, ast.ClassDef) else ()
-        )
+            return self.match_sequence(
+                arguments_in_order(pattern), arguments_in_order(node), bindings
+            ) and self._match_fields(pattern, node, bindings, skip=("bases", "keywords"))
+        return self._match_fields(pattern, node, bindings)
 
-    def _match_fields(self, pattern: ast.AST, node: Any, bindings: Bindings, *, skip: Sequence[str]) -> bool:
+    def _match_fields(self, pattern: ast.AST, node: Any, bindings: Bindings, *, skip: Sequence[str] = ()) -> bool:
         return all(
             self.match(getattr(pattern, field, None), getattr(node, field, None), bindings)
             for field in pattern._fields

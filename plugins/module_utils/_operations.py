@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""PRIVATE to the collection. The operations by their key in an edit. A new operation: one file in ``_ops``, one line here."""
+"""PRIVATE to the collection. The operations by their key in an edit: one file in ``_ops`` and one line here each."""
 
 from __future__ import annotations
 

@@ -200,7 +200,7 @@ def nearest(scope: Scope, pattern: Pattern, *, limit: int = 3) -> list[str]:
             score = _likeness(wanted, statement)
             if score > 0.3:
                 scored.append((-score, statement.lineno, first_line(scope.source, statement)))
-    return ["line %d: %s" % (line, text) for _score, line, text in sorted(scored)[:limit]]
+    return [f"line {line}: {text}" for _score, line, text in sorted(scored)[:limit]]
 
 
 def first_line(source: Source, node: ast.AST) -> str:

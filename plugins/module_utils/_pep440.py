@@ -56,22 +56,24 @@ class Version:
             self.local = tuple(re.split(r"[-_.]", match.group("local").lower()))
 
     @property
-    def is_prerelease(self) -> bool:
-        return self.pre is not None or self.dev is not None
+    def suffixed(self) -> bool:
+        """Whether there is anything besides epoch and release."""
+        return bool(self.local) or (self.pre, self.post, self.dev) != (None, None, None)
 
-    def public_key(self) -> tuple[object, ...]:
-        """Sorts by everything but the local part."""
+    def public_key(self, dev: tuple[int, int] | None = None) -> tuple[object, ...]:
+        """Sorts by everything but the local part; ``dev`` in place of the version's own."""
         release = list(self.release)
         while len(release) > 1 and release[-1] == 0:
             release.pop()
         if self.pre is not None:
             pre = self.pre
-        elif self.post is None and self.dev is not None:
+        elif self.post is None and (self.dev is not None or dev is not None):
             pre = _BEFORE
         else:
             pre = _AFTER
         post = -1 if self.post is None else self.post
-        dev = (1, 0) if self.dev is None else (0, self.dev)
+        if dev is None:
+            dev = (1, 0) if self.dev is None else (0, self.dev)
         return (self.epoch, tuple(release), pre, post, dev)
 
     def key(self) -> tuple[object, ...]:
@@ -110,8 +112,8 @@ class _Clause:
             raise BadInput(
                 f"{whole!r}: {text!r} is not a version as PEP 440 has them (an example: '>=0.16,<0.18')"
             ) from None
-        if self.prefix and (self.version.dev is not None or self.version.local):
-            raise BadInput(f"{whole!r}: '.*' cannot follow a dev or local part")
+        if self.prefix and self.version.suffixed:
+            raise BadInput(f"{whole!r}: '.*' can only follow the numbers of a release")
         if self.version.local and operator not in ("==", "!="):
             raise BadInput(f"{whole!r}: a local part ('+...') goes with == and != only")
         if operator == "~=" and len(self.version.release) < 2:
@@ -125,16 +127,18 @@ class _Clause:
             return self._equal(version) == (operator == "==")
         wanted = self.version
         if operator == "~=":
-            return self._not_below(version) and self._starts_with(version, wanted.release[:-1], None, None)
+            return self._not_below(version) and self._starts_with(version, wanted.release[:-1])
         if operator == ">=":
             return self._not_below(version)
         if operator == "<=":
             return _ordered(version.public_key(), wanted.public_key())
         if operator == "<":
-            below = version.public_key() != wanted.public_key() and _ordered(version.public_key(), wanted.public_key())
-            return below and not (version.is_prerelease and not wanted.is_prerelease and _same_base(version, wanted))
+            # V's own pre-releases do not count as below V, unless V is one.
+            first = wanted.public_key() if wanted.pre or wanted.dev is not None else wanted.public_key(dev=(0, 0))
+            return not _ordered(first, version.public_key())
         above = version.public_key() != wanted.public_key() and self._not_below(version)
-        return above and not (version.post is not None and wanted.post is None and _same_base(version, wanted))
+        own_post = wanted.post is None and wanted.dev is None and version.post is not None
+        return above and not (own_post and _same_base(version, wanted) and version.pre == wanted.pre)
 
     def _not_below(self, version: Version) -> bool:
         return _ordered(self.version.public_key(), version.public_key())
@@ -142,22 +146,13 @@ class _Clause:
     def _equal(self, version: Version) -> bool:
         wanted = self.version
         if self.prefix:
-            return self._starts_with(version, wanted.release, wanted.pre, wanted.post)
+            return self._starts_with(version, wanted.release)
         if wanted.local:
             return version.key() == wanted.key()
         return version.public_key() == wanted.public_key()
 
-    def _starts_with(
-        self, version: Version, release: tuple[int, ...], pre: tuple[str, int] | None, post: int | None
-    ) -> bool:
-        if version.epoch != self.version.epoch:
-            return False
-        if pre is None and post is None:
-            return _padded(version.release, len(release))[: len(release)] == release
-        size = max(len(version.release), len(release))
-        if _padded(version.release, size) != _padded(release, size) or version.pre != pre:
-            return False
-        return post is None or version.post == post
+    def _starts_with(self, version: Version, release: tuple[int, ...]) -> bool:
+        return version.epoch == self.version.epoch and _padded(version.release, len(release))[: len(release)] == release
 
 
 def _ordered(low: tuple[object, ...], high: tuple[object, ...]) -> bool:

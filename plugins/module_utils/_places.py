@@ -245,7 +245,8 @@ def _check_owner(walk: _Walk, name: str) -> None:
 
 
 def explained(error: OSError, path: str, verb: str) -> SpecdecError:
-    if error.errno == errno.ELOOP:
+    # EINVAL: what was a link a moment ago is none now.
+    if error.errno in (errno.ELOOP, errno.EINVAL):
         return Refused(f"cannot {verb} {path}: a link was put there meanwhile, or links go in a circle", path=path)
     if error.errno in (errno.EACCES, errno.EPERM):
         return SpecdecError(

@@ -130,9 +130,7 @@ def _examine(edit: Edit, space: Workspace) -> Result:
                 return result
     if len(results) == 1:
         return results[0]
-    message = "; ".join(
-        "alternative %d: %s" % (number, result.verdict.message) for number, result in enumerate(results, 1)
-    )
+    message = "; ".join(f"alternative {number}: {result.verdict.message}" for number, result in enumerate(results, 1))
     candidates = [text for result in results for text in result.verdict.candidates]
     return results[0]._replace(verdict=results[0].verdict._replace(message=message, candidates=candidates))
 

@@ -22,8 +22,8 @@ class ProofFailed(SpecdecError):
 
 def fail(path: str, what: str) -> ProofFailed:
     return ProofFailed(
-        f"{path}: the planned change failed its own check ({what}), so nothing was written; please report this with the edit "
-        "and the file's version",
+        f"{path}: the planned change failed its own check ({what}), so nothing was written; "
+        "please report this with the edit and the file's version",
         file=path,
     )
 
@@ -66,7 +66,7 @@ def _check_block(
         if not touching:
             found = by_start.get(moved)
             if found is None or type(found) is not type(node) or after.end(found) != moved + (end - start):
-                raise fail(before.path, "line %d, outside of the edit, would change" % node.lineno)
+                raise fail(before.path, f"line {node.lineno}, outside of the edit, would change")
             continue
         inside = [item for item in touching if start < item.start and item.end <= end]
         found = by_start.get(moved)

@@ -95,14 +95,12 @@ def outer_expressions(node: Definition) -> list[ast.AST]:
 def _expressions(node: ast.AST) -> Iterator[ast.expr]:
     if isinstance(node, DEFINITIONS):
         for part in outer_expressions(node):
-            for found in _expressions(part):
-                yield found
+            yield from _expressions(part)
         return
     if isinstance(node, ast.expr):
         yield node
     for child in ast.iter_child_nodes(node):
-        for found in _expressions(child):
-            yield found
+        yield from _expressions(child)
 
 
 def is_overload(node: Definition) -> bool:
@@ -117,7 +115,7 @@ def _last_name(node: ast.expr) -> str:
 def resolve(source: Source, name: str | None, *, occurrence: int | None = None) -> Scope:
     """Find the scope called ``name`` (``Class.method``); None or '' is the module.
 
-    :raises Drift: with ``state`` 'drifted' (not there) or 'ambiguous' (several, and no ``occurrence``) and ``candidates``.
+    :raises Drift: with ``candidates`` and ``state``: 'drifted' (not there) or 'ambiguous' (several, no ``occurrence``).
     """
     module = Scope("", source.tree, source)
     if not name:
@@ -128,7 +126,7 @@ def resolve(source: Source, name: str | None, *, occurrence: int | None = None) 
     if occurrence is not None:
         if occurrence > len(found):
             raise Drift(
-                "%s has %d of %s, not %d" % (source.path, len(found), name, occurrence),
+                f"{source.path} has {len(found)} of {name}, not {occurrence}",
                 state="drifted",
                 candidates=[_candidate(source, scope.name, scope.node) for scope in found],
                 matches=len(found),
@@ -136,7 +134,7 @@ def resolve(source: Source, name: str | None, *, occurrence: int | None = None) 
         return found[occurrence - 1]
     if len(found) > 1:
         raise Drift(
-            "%s has %d definitions of %s; say which with `occurrence`" % (source.path, len(found), name),
+            f"{source.path} has {len(found)} definitions of {name}; say which with `occurrence`",
             state="ambiguous",
             candidates=[_candidate(source, scope.name, scope.node) for scope in found],
             matches=len(found),
@@ -185,7 +183,7 @@ def nearest_scopes(source: Source, name: str, *, limit: int = 3) -> list[str]:
 
 def _candidate(source: Source, name: str, node: ScopeNode) -> str:
     line = 1 if isinstance(node, ast.Module) else node.lineno
-    return "line %d: %s" % (line, name)
+    return f"line {line}: {name}"
 
 
 __all__ = ("Block", "Scope", "ScopeNode", "resolve", "all_scopes", "nearest_scopes", "outer_expressions", "is_overload")

@@ -44,7 +44,7 @@ def splice(text: bytes, splices: Sequence[Splice]) -> bytes:
     position = 0
     for start, end, new in sorted(splices, key=lambda item: (item.start, item.end)):
         if start < position or end < start:
-            raise AssertionError("overlapping splices at byte %d" % start)
+            raise AssertionError(f"overlapping splices at byte {start}")
         pieces.append(text[position:start])
         pieces.append(new)
         position = end
@@ -126,7 +126,7 @@ class Source:
         except UnicodeDecodeError as error:
             line = data.count(b"\n", 0, error.start) + 1
             raise BadInput(
-                "%s is not valid %s, line %d: %s" % (path, error.encoding, line, error.reason), file=path, line=line
+                f"{path} is not valid {error.encoding}, line {line}: {error.reason}", file=path, line=line
             ) from None
         if decoded.encode(encoding) != data:
             raise Refused(f"{path}: its encoding {encoding} does not give the same bytes back", file=path)
@@ -138,7 +138,8 @@ class Source:
             return self.text.decode("utf-8").encode(self.encoding)
         except UnicodeEncodeError as error:
             raise BadInput(
-                f"{self.path} is written in {self.encoding}, which cannot hold {error.object[error.start : error.end]!r}",
+                f"{self.path} is written in {self.encoding}, "
+                f"which cannot hold {error.object[error.start : error.end]!r}",
                 file=self.path,
             ) from None
 

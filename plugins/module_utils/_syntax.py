@@ -30,7 +30,7 @@ def same(left: Any, right: Any) -> bool:
     if isinstance(left, ast.AST):
         if type(left) is not type(right):
             return False
-        if isinstance(left, ast.Constant):
+        if isinstance(left, ast.Constant) and isinstance(right, ast.Constant):
             return same_constant(left.value, right.value)
         if isinstance(left, DEFINITIONS):
             return _same_definition(left, right)
@@ -46,7 +46,7 @@ def same(left: Any, right: Any) -> bool:
 
 def same_constant(left: Any, right: Any) -> bool:
     """Equal in type and value; 0.0 and -0.0 differ, as do 1, 1.0 and True."""
-    return type(left) is type(right) and (left == right or left != left) and repr(left) == repr(right)
+    return type(left) is type(right) and left == right and repr(left) == repr(right)
 
 
 def docstring(node: ast.AST) -> str | None:

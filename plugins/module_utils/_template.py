@@ -25,7 +25,7 @@ from ansible_collections.specdec.blackwell.plugins.module_utils._syntax import s
 
 
 class Rendered:
-    """A template filled from one match: its text, the syntax it stands for, and the statements of the file moved in it."""
+    """A template filled from one match: its text, its syntax, and the statements of the file moved in it."""
 
     def __init__(self, text: bytes, expected: list[ast.stmt], *, moved: list[ast.stmt]) -> None:
         self.text = text
@@ -63,9 +63,7 @@ class Template:
                 continue
             if same(tree, flat):
                 return Rendered(text, flat, moved=moved)
-        raise Refused(
-            "%s: %r cannot be filled from line %d" % (self.what, self.text, source.line_of(_start(source, found)))
-        )
+        raise Refused(f"{self.what}: {self.text!r} cannot be filled from line {source.line_of(_start(source, found))}")
 
     def _text(
         self, source: Source, bindings: Bindings, splices: Sequence[Splice], *, parenthesised: bool

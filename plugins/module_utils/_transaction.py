@@ -21,12 +21,14 @@ from ansible_collections.specdec.blackwell.plugins.module_utils._attributes impo
     copy_attributes,
     folder_obstacle,
     mounted_error,
+    not_writable,
     obstacle,
 )
 from ansible_collections.specdec.blackwell.plugins.module_utils._bytecode import bytecode_obstacle, drop_bytecode
 from ansible_collections.specdec.blackwell.plugins.module_utils._errors import Refused, SpecdecError
 from ansible_collections.specdec.blackwell.plugins.module_utils._journal import (
     COMMIT,
+    NAME as JOURNAL,
     UNDO,
     Entry,
     Journal,
@@ -69,7 +71,7 @@ class Transaction:
         try:
             journal = Journal.begin(self._store, entries, self._what)
         except OSError as error:
-            raise _failed(error, self._store.path) from error
+            raise _failed(error, os.path.join(self._store.path, JOURNAL)) from error
         self._stage(journal)
         self._replace(journal)
         with contextlib.suppress(OSError):
@@ -165,7 +167,8 @@ def obstacles(store_path: str, places: list[Place]) -> SpecdecError | None:
 def _locked_out(place: Place) -> SpecdecError | None:
     with contextlib.suppress(Gone):
         place.status()
-        if not os.access(place.name, os.W_OK, dir_fd=place.folder, effective_ids=os.access in os.supports_effective_ids):
+        effective = os.access in os.supports_effective_ids
+        if not os.access(place.name, os.W_OK, dir_fd=place.folder, effective_ids=effective):
             return explained(PermissionError(errno.EACCES, os.strerror(errno.EACCES)), place.path, "lock")
     return None
 
@@ -336,9 +339,9 @@ def _failed(error: OSError, path: str) -> SpecdecError:
     if error.errno == errno.EROFS:
         what = f"{directory} is on a read-only file system. Everything is as it was; patch it where it is made."
         return SpecdecError(what, path=path)
-    explanation = explained(error, directory, "write in")
-    explanation.message += " Everything is as it was."
-    return explanation
+    if error.errno in (errno.EACCES, errno.EPERM):
+        return not_writable(directory, os.stat(directory).st_uid)
+    return SpecdecError(f"cannot write in {directory}: {error.strerror}. Everything is as it was.", path=path)
 
 
 __all__ = ("Recovery", "Transaction", "obstacles", "pending", "recover")

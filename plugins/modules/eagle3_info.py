@@ -62,7 +62,7 @@ version:
   sample: 0.16.0
 architectures:
   description:
-    - State of each architecture, those that a wrapper builds included.
+    - State of each architecture that was asked for.
     - With neither O(model) nor O(architectures), of all in the engine's registry.
   returned: success
   type: dict

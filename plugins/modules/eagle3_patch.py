@@ -85,7 +85,9 @@ version:
   type: str
   sample: 0.16.0
 architectures:
-  description: What became of each architecture, those that a wrapper builds included.
+  description:
+    - What became of each architecture that was asked for.
+    - Empty for O(state=absent) with neither O(model) nor O(architectures).
   returned: always
   type: dict
   contains:
@@ -130,16 +132,21 @@ architectures:
       notes:
         - pipeline parallelism does not work with EAGLE-3 here
 generated_edits:
-  description: The edits that were derived, in the language of M(specdec.blackwell.python_ast_edit), for each architecture.
+  description:
+    - The edits that were derived, in the language of M(specdec.blackwell.python_ast_edit), each once.
+    - Empty where the engine supports the model by itself.
   returned: O(state=present)
-  type: dict
+  type: list
+  elements: dict
 edits:
-  description: Every edit with what became of it, as in M(specdec.blackwell.python_ast_edit#module). A failed task returns it too.
+  description:
+    - Every edit with what became of it, as M(specdec.blackwell.python_ast_edit) returns it.
+    - A failed task returns it too.
   returned: always
   type: list
   elements: dict
 files:
-  description: Every file of the patch, as in M(specdec.blackwell.python_ast_edit#module).
+  description: Every file of the patch, as M(specdec.blackwell.python_ast_edit) returns it.
   returned: success
   type: list
   elements: dict
@@ -149,7 +156,7 @@ verified:
   type: dict
   contains:
     compiled:
-      description: Whether all files compile.
+      description: Whether all files compile. Null when the interpreter did not answer.
       type: bool
       returned: always
     imported:
@@ -165,9 +172,19 @@ verified:
       type: str
       returned: always
 restart_needed:
-  description: Whether a process that started before this task runs other code than what is installed now.
+  description: Whether this task changed something, or a process runs that is older than the last change.
   returned: success
   type: bool
+older_processes:
+  description: Process ids of those that are older than the last change.
+  returned: success
+  type: list
+  elements: int
+caches_to_clear:
+  description: Caches of compiled code that may still hold what the former source gave, as far as they are known.
+  returned: success
+  type: list
+  elements: dict
 """
 
 import typing as t

@@ -167,7 +167,7 @@ edits:
       state: applied
       matches: 1
 files:
-  description: Every file that the patch names.
+  description: Every file that the patch is on, or was.
   returned: success
   type: list
   elements: dict
@@ -198,20 +198,46 @@ version:
   returned: always
   type: str
   sample: 0.16.0
+name:
+  description: Name of the patch.
+  returned: success
+  type: str
+state:
+  description: As O(state).
+  returned: success
+  type: str
+ledger:
+  description: Folder of the ledger.
+  returned: success
+  type: str
 skipped:
   description: Whether O(version) excludes the installed version.
   returned: when the patch is not for this version
   type: bool
+skip_reason:
+  description: Which version is installed, and which was asked for.
+  returned: when the patch is not for this version
+  type: str
 restart_needed:
-  description: Whether a process that started before this task runs other code than what is installed now.
+  description: Whether this task changed something, or a process runs that is older than the last change.
   returned: success
   type: bool
+older_processes:
+  description: Process ids of those that are older than the last change.
+  returned: success
+  type: list
+  elements: int
+caches_to_clear:
+  description: Caches of compiled code that may still hold what the former source gave, as far as they are known.
+  returned: success
+  type: list
+  elements: dict
 """
 
 import typing as t
 
 from ansible_collections.specdec.blackwell.plugins.module_utils._ansible import ENVIRONMENT, WRITES, run
-from ansible_collections.specdec.blackwell.plugins.module_utils._ast_edit import apply_patch
+from ansible_collections.specdec.blackwell.plugins.module_utils._ast_edit import edit
 
 ARGUMENT_SPEC: dict[str, t.Any] = {
     **ENVIRONMENT,
@@ -230,7 +256,7 @@ ARGUMENT_SPEC: dict[str, t.Any] = {
 
 def main() -> None:
     run(
-        apply_patch,
+        edit,
         argument_spec=ARGUMENT_SPEC,
         mutually_exclusive=[("package", "path")],
         required_one_of=[("package", "path")],

@@ -3,9 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Time whole ansible-playbook processes over ssh: ours, core's and ansible.posix's way to the same result.
 
-One container is the host; its vLLM 0.16.0 is laid anew before each first run, outside of the timing. The ways take turns
-within each round, and medians are compared. After each run the installed source itself is asked whether the result is
-the wanted one, so a way that is quick because it does nothing is found out.
+One container is the host; its vLLM 0.16.0 is laid anew before each first run, outside of the timing. The ways take
+turns within each round, and medians are compared. After each run the installed source itself is asked whether the
+result is the wanted one, so a way that is quick because it does nothing is found out.
 """
 
 from __future__ import annotations
@@ -50,8 +50,23 @@ WAYS = {
     "eagle3_patch": "eagle3_patch.yml",
     "python_ast_edit": "python_ast_edit.yml",
     "core, a task an edit": "core_chain.yml",
-    "ansible.posix.patch, a task a file": "posix_patch.yml",
+    "ansible.posix.patch, a task a file": "build/bench/posix_patch.yml",
 }
+# Written when ansible.posix is there: a linter of the repository could not resolve its module.
+POSIX_PATCH = [
+    {
+        "name": "One task of ansible.posix for each file",
+        "hosts": "blackwell",
+        "gather_facts": False,
+        "tasks": [
+            {
+                "name": "Apply the diff",
+                "ansible.posix.patch": {"src": "{{ item }}", "basedir": "{{ site_packages }}", "strip": 1},
+                "with_fileglob": "{{ patches }}/*.patch",
+            }
+        ],
+    }
+]
 CORE = "core, a task an edit"
 
 
@@ -135,6 +150,7 @@ def posix_collection() -> Path:
             names = [name for name in stream.namelist() if name.startswith("ansible_collections/ansible/posix/")]
             stream.extractall(folder, names)
         archive.unlink()
+    (BUILD / "posix_patch.yml").write_text(json.dumps(POSIX_PATCH))
     return folder
 
 
@@ -159,10 +175,11 @@ class Ansible:
 
     def run(self, playbook: str, *arguments: str, **environment: str) -> tuple[float, str]:
         """Seconds of the whole process, and what it printed."""
-        command = ["ansible-playbook", *self.inventory, "--extra-vars", json.dumps(self.variables), *arguments]
+        program = str(Path(sys.executable).with_name("ansible-playbook"))
+        command = [program, *self.inventory, "--extra-vars", json.dumps(self.variables), *arguments]
         started = time.perf_counter()
         done = subprocess.run(
-            [*command, str(HERE / playbook)],
+            [*command, str((ROOT if "/" in playbook else HERE) / playbook)],
             env={**self.environment, **environment},
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -198,7 +215,7 @@ def changed(output: str) -> int:
 def write_the_other_ways(ansible: Ansible, host: Host) -> None:
     """The edits and the diffs that eagle3_patch made, for the ways that need them in a file."""
     _, (result,) = ansible.tasks("eagle3_patch.yml")
-    edits = [edit for group in result["generated_edits"].values() for edit in group]
+    edits = result["generated_edits"]
     (BUILD / "edits.json").write_text(json.dumps(edits, indent=2))
     patches = BUILD / "patches"
     patches.mkdir(exist_ok=True)
@@ -206,7 +223,7 @@ def write_the_other_ways(ansible: Ansible, host: Host) -> None:
         old.unlink()
     written = [entry["path"] for entry in result["files"] if entry["changed"]]
     for path in written:
-        name = os.path.relpath(path, SITE) if path.startswith("/") else path
+        name = os.path.relpath(path, SITE)
         before = host.read(f"{PRISTINE}/lib/python3.11/site-packages/{name}").splitlines(keepends=True)
         after = host.read(f"{SITE}/{name}").splitlines(keepends=True)
         diff = difflib.unified_diff(before, after, f"a/{name}", f"b/{name}")

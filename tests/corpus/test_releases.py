@@ -39,7 +39,7 @@ def urlsafe(data: bytes) -> str:
 @pytest.mark.parametrize("release", [pin for pin in releases.pinned() if not pin.on_request], ids=str)
 def test_a_tree_is_what_an_installer_would_leave(release: releases.Release) -> None:
     tree = releases.tree(release.name, release.version)
-    found = [dist for dist in importlib.metadata.distributions(path=[str(tree)])]
+    found = list(importlib.metadata.distributions(path=[str(tree)]))
     assert [(dist.metadata["Name"].replace("_", "-"), dist.version) for dist in found] == [
         (release.name, release.version)
     ]

@@ -42,6 +42,13 @@ def all_engines() -> list[Engine]:
     return [Engine(entry["name"], entry["version"], entry["venv"], Path(entry["tree"])) for entry in entries]
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Each of a scenario's verify steps reports beside the others."""
+    reports = Path(os.environ["MOLECULE_PROJECT_DIRECTORY"]) / "build" / "junit"
+    config.option.xmlpath = str(reports / f"molecule-{os.environ['MOLECULE_SCENARIO_NAME']}-{os.getpid()}.xml")
+
+
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "engine" in metafunc.fixturenames:
         engines = all_engines()

@@ -163,7 +163,7 @@ class Index:
         except (SyntaxError, ValueError) as error:
             line = getattr(error, "lineno", None)
             self.broken[path] = "{0} does not parse{1}: {2}".format(
-                path, "" if line is None else " at line {0}".format(line), getattr(error, "msg", None) or error
+                path, "" if line is None else f" at line {line}", getattr(error, "msg", None) or error
             )
             return None
         module = Module(name=name, path=path, is_package=is_package, source=source, tree=tree)

@@ -2,12 +2,13 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""PRIVATE to the collection. Capture that is there already: in an inner model, and the shift that a setter gives to ids."""
+"""PRIVATE to the collection. Capture that is there already, and the shift that a setter gives to layer ids."""
 
 from __future__ import annotations
 
 import ast
-from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence
+import operator
+from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Sequence, Set
 
 from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._index import ClassRef, MethodRef
 from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._sglang_read import SETTER, Reader
@@ -56,9 +57,10 @@ def _guards(forward: ast.FunctionDef, states: str) -> Iterator[str]:
 def find_capture(reader: Reader, model: ClassRef, forward: MethodRef) -> Capture:
     states = None
     for node in statements(forward.node.body):
-        value = node.value if isinstance(node, ast.Return) else None
-        if isinstance(value, ast.Tuple) and len(value.elts) == 2 and isinstance(value.elts[1], ast.Name):
-            states = value.elts[1].id
+        for value in ast.walk(node) if isinstance(node, ast.Return) else ():
+            if isinstance(value, ast.Tuple) and len(value.elts) == 2:
+                names = [item.id for item in ast.walk(value.elts[1]) if isinstance(item, ast.Name)]
+                states = names[0] if names and states is None else states
     found = list(_guards(forward.node, states)) if states is not None else []
     return Capture(states, found[0] if found else None, reader.index.method(model, SETTER) is not None)
 
@@ -86,7 +88,11 @@ def _shift(node: ast.expr, name: str) -> Optional[int]:
             return None
         if isinstance(element, ast.Name) and element.id == source.target.id:
             return 0
-        if isinstance(element, ast.BinOp) and isinstance(element.left, ast.Name) and element.left.id == source.target.id:
+        if (
+            isinstance(element, ast.BinOp)
+            and isinstance(element.left, ast.Name)
+            and element.left.id == source.target.id
+        ):
             step = element.right
             if isinstance(step, ast.Constant) and isinstance(step.value, int):
                 return {ast.Add: step.value, ast.Sub: -step.value}.get(type(element.op))
@@ -97,8 +103,7 @@ def _sources(node: ast.stmt) -> Iterator[ast.expr]:
     if isinstance(node, ast.Assign):
         yield node.value
     elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-        for item in node.value.args:
-            yield item
+        yield from node.value.args
         for keyword in node.value.keywords:
             yield keyword.value
 
@@ -119,6 +124,21 @@ def _rules(body: Sequence[ast.stmt], name: str, method: MethodRef, when: Optiona
 
 def _is_none_test(node: ast.expr) -> bool:
     return isinstance(node, ast.Compare) and isinstance(node.ops[0], (ast.Is, ast.IsNot))
+
+
+def setter_marks(function: ast.FunctionDef) -> Set[str]:
+    """What a setter sets or calls: stored attributes, methods called on attributes, names given to ``setattr``."""
+    found: Set[str] = set()
+    for node in ast.walk(function):
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            found.add(node.attr)
+        elif isinstance(node, ast.Call) and called(node) == "setattr" and len(node.args) == 3:
+            found.update(
+                item.value for item in node.args[1:2] if isinstance(item, ast.Constant) and isinstance(item.value, str)
+            )
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            found.add(node.func.attr)
+    return found
 
 
 def id_rules(reader: Reader, ref: ClassRef, depth: int = 0) -> List[Rule]:
@@ -159,10 +179,20 @@ def say_ids(rules: Sequence[Rule]) -> Optional[str]:
     if not rules:
         return None
     parts = [
-        "%s%s" % ("as they are" if not rule.shift else "%+d" % rule.shift, " if %s" % rule.text if rule.text else "")
+        (f"{rule.shift:+d}" if rule.shift else "as they are") + (f" if {rule.text}" if rule.text else "")
         for rule in rules
     ]
-    return "layer ids of a draft are taken %s; the result i means the input of layer i" % ", else ".join(parts)
+    return "layer ids of a draft are taken {}; the result i means the input of layer i".format(", else ".join(parts))
+
+
+_COMPARISONS: Dict[type, Callable[[Any, Any], bool]] = {
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.In: lambda item, items: item in items,
+    ast.NotIn: lambda item, items: item not in items,
+    ast.Lt: operator.lt,
+    ast.Gt: operator.gt,
+}
 
 
 def _value(node: ast.expr, name: str, ids: Sequence[int]) -> Any:
@@ -185,16 +215,8 @@ def _value(node: ast.expr, name: str, ids: Sequence[int]) -> Any:
         return not _value(node.operand, name, ids)
     if isinstance(node, ast.Compare) and len(node.ops) == 1:
         left, right = _value(node.left, name, ids), _value(node.comparators[0], name, ids)
-        table = {
-            ast.Eq: lambda: left == right,
-            ast.NotEq: lambda: left != right,
-            ast.In: lambda: left in right,
-            ast.NotIn: lambda: left not in right,
-            ast.Lt: lambda: left < right,
-            ast.Gt: lambda: left > right,
-        }
-        if type(node.ops[0]) in table:
-            return table[type(node.ops[0])]()
+        if type(node.ops[0]) in _COMPARISONS:
+            return _COMPARISONS[type(node.ops[0])](left, right)
     raise ValueError("condition on layer ids is not understood")
 
 
@@ -213,4 +235,4 @@ def captured(description: Dict[str, Any], ids: Sequence[int]) -> List[int]:
     raise ValueError("no rule takes these layer ids")
 
 
-__all__ = ("Capture", "Rule", "captured", "describe_ids", "find_capture", "id_rules", "say_ids")
+__all__ = ("Capture", "Rule", "captured", "describe_ids", "find_capture", "id_rules", "say_ids", "setter_marks")

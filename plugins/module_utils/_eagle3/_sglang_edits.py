@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""PRIVATE to the collection. The edits that give an SGLang model its capture, in the language of ``python_ast_edit``."""
+"""PRIVATE to the collection. The edits that give an SGLang model its capture, in ``python_ast_edit``'s language."""
 
 from __future__ import annotations
 
@@ -30,10 +30,17 @@ Edit = Dict[str, Any]
 
 def _edit(owner: ClassRef, scope: Optional[str], name: str, **operation: Any) -> Edit:
     edit: Edit = {"file": owner.module.path}
-    edit["in"] = owner.name if scope is None else "%s.%s" % (owner.name, scope)
-    edit["id"] = "%s-%s" % (owner.name, name)
+    edit["in"] = owner.name if scope is None else f"{owner.name}.{scope}"
+    edit["id"] = f"{owner.name}-{name}"
     edit.update(operation)
     return edit
+
+
+def flat(text: str) -> str:
+    """Source of an expression or simple statement on one line, where that cannot change its meaning."""
+    if "\n" not in text or any(mark in text for mark in "#'\"\\"):
+        return text
+    return " ".join(text.split()).replace("( ", "(").replace(", )", ")").replace(" )", ")")
 
 
 def free(function: ast.AST, wanted: str) -> str:
@@ -47,8 +54,8 @@ def attribute_edit(reader: Reader, owner: ClassRef, name: str, value: str, label
     """``self.name = value`` at the end of the class's own ``__init__``; without one, a class attribute."""
     init = reader.index.own_methods(owner).get("__init__")
     if init is None or any(isinstance(node, ast.Return) for node in statements(init.body)):
-        return _edit(owner, None, label, insert="%s = %s" % (name, "()" if value == "[]" else value), at="start")
-    return _edit(owner, "__init__", label, insert="self.%s = %s" % (name, value), at="end")
+        return _edit(owner, None, label, insert="{} = {}".format(name, "()" if value == "[]" else value), at="start")
+    return _edit(owner, "__init__", label, insert=f"self.{name} = {value}", at="end")
 
 
 def same(one: ast.AST, other: ast.AST) -> bool:
@@ -63,7 +70,7 @@ def matches(function: ast.FunctionDef, node: ast.stmt) -> int:
 def header_of(loop: Loop) -> str:
     """The pattern that finds a loop by its header."""
     module = loop.forward.owner.module
-    return "for %s in %s:\n    $$$" % (module.segment(loop.node.target), module.segment(loop.node.iter))
+    return f"for {module.segment(loop.node.target)} in {flat(module.segment(loop.node.iter))}:\n    $$$"
 
 
 def top_pattern(loop: Loop) -> Optional[str]:
@@ -72,7 +79,7 @@ def top_pattern(loop: Loop) -> Optional[str]:
     if top is loop.node:
         return header_of(loop)
     if isinstance(top, ast.If):
-        return "if %s:\n    $$$" % module.segment(top.test)
+        return f"if {flat(module.segment(top.test))}:\n    $$$"
     return None
 
 
@@ -84,7 +91,10 @@ def capture_edits(
     value: str,
     returns: Sequence[ast.Return],
 ) -> Tuple[str, List[Edit]]:
-    """The edits of an inner model; ``value``: statements that put one state into ``$STATES``. Gives the ids' attribute."""
+    """The edits of an inner model, and the attribute that takes layer numbers.
+
+    ``value``: the statements that put one state into ``$STATES``.
+    """
     forward = loop.forward
     owner, function = forward.owner, forward.node
     edits: List[Edit] = []
@@ -92,32 +102,22 @@ def capture_edits(
     if not reader.index.attribute(owner, attribute) and reader.index.class_value(owner, attribute) is None:
         edits.append(attribute_edit(reader, owner, attribute, "[]", "layer-ids"))
     name = states or free(function, AUX)
-    if states is None:
-        edits.append(
-            _edit(owner, function.name, "states", insert="%s = []" % name, before=top_pattern(loop) or header_of(loop))
-        )
-    index, header = loop.index, header_of(loop)
+    index, header, top = loop.counter, header_of(loop), top_pattern(loop)
     if index is None:
         index = free(function, "layer_index")
         module = owner.module
-        target, source = module.segment(loop.node.target), module.segment(loop.node.iter)
-        counted = "for %s, %s in enumerate(%s):\n    $$$" % (index, target, source)
-        edits.append(
-            _edit(
-                owner,
-                function.name,
-                "count",
-                replace="for %s in %s:\n    $$$BODY" % (target, source),
-                **{"with": "for %s, %s in enumerate(%s):\n    $$$BODY" % (index, target, source)},
-            )
-        )
-        header = counted
-    number = index if loop.offset is None else "%s + %s" % (index, loop.offset)
-    body = "if %s in self.%s:\n%s" % (number, attribute, textwrap.indent(value.replace("$STATES", name), "    "))
+        target, source = module.segment(loop.node.target), flat(module.segment(loop.node.iter))
+        counted = f"for {index}, {target} in enumerate({source}):\n    $$$"
+        edits.append(_edit(owner, function.name, "count", replace=header + "BODY", **{"with": counted + "BODY"}))
+        header, top = counted, counted if loop.top is loop.node else top
+    if states is None:
+        edits.append(_edit(owner, function.name, "states", insert=f"{name} = []", before=top or header))
+    number = index if loop.offset is None else f"{index} + {loop.offset}"
+    body = "if {} in self.{}:\n{}".format(number, attribute, textwrap.indent(value.replace("$STATES", name), "    "))
     edits.append(_edit(owner, function.name, "capture", insert=body, at="start", of=header))
     done: List[str] = []
     for node in returns if states is None else ():
-        text = owner.module.segment(node.value) if node.value is not None else "None"
+        text = flat(owner.module.segment(node.value)) if node.value is not None else "None"
         if text in done:
             continue
         done.append(text)
@@ -125,9 +125,9 @@ def capture_edits(
         edit = _edit(
             owner,
             function.name,
-            "return" if len(done) == 1 else "return-%d" % len(done),
-            insert="if %s:\n    return %s, %s" % (name, text, name),
-            before="return %s" % text,
+            "return" if len(done) == 1 else f"return-{len(done)}",
+            insert=f"if {name}:\n    return {text}, {name}",
+            before=f"return {text}",
         )
         if count > 1:
             edit["count"] = count
@@ -144,18 +144,18 @@ def head_edits(reader: Reader, head: Head) -> Tuple[str, List[Edit]]:
     if not reader.index.attribute(owner, flag) and reader.index.class_value(owner, flag) is None:
         edits.append(attribute_edit(reader, owner, flag, "False", "flag"))
     states = head.states or free(function, AUX)
-    if head.flag is None:
+    if head.states is None:
         done: List[str] = []
         for node in head.sources:
-            text = module.segment(node)
+            text = flat(module.segment(node))
             if text in done:
                 continue
             done.append(text)
             edit = _edit(
                 owner,
                 function.name,
-                "unpack" if len(done) == 1 else "unpack-%d" % len(done),
-                insert="%s = None\nif self.%s:\n    %s, %s = %s" % (states, flag, head.hidden, states, head.hidden),
+                "unpack" if len(done) == 1 else f"unpack-{len(done)}",
+                insert=f"{states} = None\nif self.{flag}:\n    {head.hidden}, {states} = {head.hidden}",
                 after=text,
             )
             count = matches(function, node)
@@ -174,20 +174,20 @@ def _logits_edits(head: Head, owner: ClassRef, function: ast.FunctionDef, states
         if item.passes:
             continue
         given = [
-            head.hidden if isinstance(value, ast.Name) and value.id == head.hidden else "$ARGUMENT%d" % number
+            head.hidden if isinstance(value, ast.Name) and value.id == head.hidden else f"$ARGUMENT{number}"
             for number, value in enumerate(item.call.args, 1)
         ]
-        given += ["%s=$%s" % (keyword.arg, (keyword.arg or "").upper()) for keyword in item.call.keywords]
+        given += ["{}=${}".format(keyword.arg, (keyword.arg or "").upper()) for keyword in item.call.keywords]
         target = owner.module.segment(item.call.func)
-        pattern = "%s(%s)" % (target, ", ".join(given))
+        pattern = "{}({})".format(target, ", ".join(given))
         found[pattern] = found.get(pattern, 0) + 1
-        after[pattern] = "%s(%s, %s=%s)" % (target, ", ".join(given), item.parameter, states)
+        after[pattern] = "{}({}, {}={})".format(target, ", ".join(given), item.parameter, states)
     edits = []
     for number, (pattern, count) in enumerate(found.items(), 1):
         edit = _edit(
             owner,
             function.name,
-            "logits" if number == 1 else "logits-%d" % number,
+            "logits" if number == 1 else f"logits-{number}",
             replace=pattern,
             **{"with": after[pattern]},
         )
@@ -209,13 +209,13 @@ def setter_edit(owner: ClassRef, forward: MethodRef, flag: str, target: str, lay
     """``set_eagle3_layers_to_capture``; ``target``: the attribute that takes the list, or the method that does."""
     give = "%s(%s)" if method else "%s = %s"
     guard = rank_guard(forward)
-    lines = ["def %s(self, layer_ids=None):" % SETTER]
+    lines = [f"def {SETTER}(self, layer_ids=None):"]
     if guard is not None:
-        lines += ["    if not %s:" % guard, "        return"]
+        lines += [f"    if not {guard}:", "        return"]
     lines += [
-        "    self.%s = True" % flag,
+        f"    self.{flag} = True",
         "    if layer_ids is None:",
-        "        num_layers = len(%s)" % layers,
+        f"        num_layers = len({layers})",
         "        " + give % (target, "[2, num_layers // 2, num_layers - 3]"),
         "    else:",
         "        " + give % (target, "[layer_id + 1 for layer_id in layer_ids]"),
@@ -224,18 +224,18 @@ def setter_edit(owner: ClassRef, forward: MethodRef, flag: str, target: str, lay
 
 
 def getter_edit(owner: ClassRef, embed: str, head: str) -> Edit:
-    source = "def %s(self):\n    return %s.weight, %s.weight\n" % (GETTER, embed, head)
+    source = f"def {GETTER}(self):\n    return {embed}.weight, {head}.weight\n"
     return _edit(owner, None, "embed-and-head", method=source)
 
 
 def delegate_edits(owner: ClassRef, inner: str, wanted: Sequence[str]) -> List[Edit]:
     """Methods that pass on to ``self.<inner>``."""
     sources = {
-        SETTER: ("setter", "def %s(self, layer_ids=None):\n    %s.%s(layer_ids)\n" % (SETTER, inner, SETTER)),
-        GETTER: ("embed-and-head", "def %s(self):\n    return %s.%s()\n" % (GETTER, inner, GETTER)),
+        SETTER: ("setter", f"def {SETTER}(self, layer_ids=None):\n    {inner}.{SETTER}(layer_ids)\n"),
+        GETTER: ("embed-and-head", f"def {GETTER}(self):\n    return {inner}.{GETTER}()\n"),
         SET_EMBED: (
             "set-embed-and-head",
-            "def %s(self, embed, head):\n    %s.%s(embed, head)\n" % (SET_EMBED, inner, SET_EMBED),
+            f"def {SET_EMBED}(self, embed, head):\n    {inner}.{SET_EMBED}(embed, head)\n",
         ),
     }
     return [_edit(owner, None, sources[name][0], method=sources[name][1]) for name in wanted]

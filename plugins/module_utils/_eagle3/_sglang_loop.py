@@ -38,8 +38,8 @@ class Turn(NamedTuple):
 class Loop(NamedTuple):
     """The decoder loop.
 
-    ``index``: the name that counts, None when the loop has none. ``offset``: source of what is to be added to it to get
-    the layer's number. ``layer``: source of the current layer at the top of the body.
+    ``counter``: the name that counts, None when the loop has none. ``offset``: source of what is to be added to it to
+    get the layer's number. ``layer``: source of the current layer at the top of the body.
     """
 
     forward: MethodRef
@@ -47,7 +47,7 @@ class Loop(NamedTuple):
     top: ast.stmt
     after: List[ast.stmt]
     layers: str
-    index: Optional[str]
+    counter: Optional[str]
     offset: Optional[str]
     layer: Optional[str]
     turns: List[Turn]
@@ -66,7 +66,7 @@ def _attribute_of(node: ast.expr) -> Optional[str]:
 
 class _Header(NamedTuple):
     layers: Optional[str]
-    index: Optional[str]
+    counter: Optional[str]
     offset: Optional[str]
     layer: Optional[str]
     known: bool
@@ -82,7 +82,9 @@ def _start_of(node: ast.expr, reader: Reader, forward: MethodRef) -> Tuple[bool,
     if isinstance(node, ast.Call):
         if not (isinstance(node.func, ast.Name) and node.func.id == "islice") or node.keywords:
             return False, None
-        return (True, forward.owner.module.segment(node.args[1])) if len(node.args) == 3 else (len(node.args) == 2, None)
+        return (
+            (True, forward.owner.module.segment(node.args[1])) if len(node.args) == 3 else (len(node.args) == 2, None)
+        )
     return self_attribute(node) is not None, None
 
 
@@ -92,7 +94,11 @@ def _header(node: ast.For, reader: Reader, forward: MethodRef) -> _Header:
         name = target.id if isinstance(target, ast.Name) else None
         return _Header(None, name, None, None, name is not None and len(source.args) < 3)
     if isinstance(source, ast.Call) and isinstance(source.func, ast.Name) and source.func.id == "enumerate":
-        plain = isinstance(target, ast.Tuple) and len(target.elts) == 2 and all(isinstance(item, ast.Name) for item in target.elts)
+        plain = (
+            isinstance(target, ast.Tuple)
+            and len(target.elts) == 2
+            and all(isinstance(item, ast.Name) for item in target.elts)
+        )
         if not plain or len(source.args) != 1 or source.keywords:
             return _Header(_attribute_of(source), None, None, None, False)
         assert isinstance(target, ast.Tuple)
@@ -111,10 +117,9 @@ def _layer_names(node: ast.For, header: _Header) -> Dict[str, str]:
         names[header.layer] = header.layers
     for item in statements(node.body):
         if isinstance(item, ast.Assign) and len(item.targets) == 1 and isinstance(item.targets[0], ast.Name):
-            if isinstance(item.value, ast.Subscript):
-                attribute = self_attribute(item.value.value)
-                if attribute is not None:
-                    names[item.targets[0].id] = attribute
+            attribute = self_attribute(item.value.value) if isinstance(item.value, ast.Subscript) else None
+            if attribute is not None:
+                names[item.targets[0].id] = attribute
     return names
 
 
@@ -149,7 +154,7 @@ def _turns(node: ast.For, names: Dict[str, str]) -> Iterator[Tuple[str, Union[Tu
             elif len(found) == 2:
                 yield attribute, Turn(value, statement, found[0], found[1], None)
             else:
-                yield attribute, Unknown("a layer gives %d values: %s" % (len(found), ", ".join(found)))
+                yield attribute, Unknown(f"a layer gives {len(found)} values: " + ", ".join(found))
         else:
             yield attribute, Unknown("a layer's result is not assigned to plain names")
 
@@ -241,9 +246,19 @@ def _loops(reader: Reader, model: ClassRef, forward: MethodRef) -> Iterator[Unio
         elif not kinds:
             yield Unknown("no class of its layers fits the call in the loop")
         else:
-            layer = header.layer or "self.%s[%s]" % (layers[0], header.index)
+            layer = header.layer or f"self.{layers[0]}[{header.counter}]"
             yield Loop(
-                forward, node, place[0], place[1], layers[0], header.index, header.offset, layer, turns, kinds, place[2]
+                forward,
+                node,
+                place[0],
+                place[1],
+                layers[0],
+                header.counter,
+                header.offset,
+                layer,
+                turns,
+                kinds,
+                place[2],
             )
 
 
@@ -252,38 +267,41 @@ def _turns_of(node: ast.For, header: _Header) -> bool:
 
 
 class Inner(NamedTuple):
-    """The model that has the loop, and the way to it from the registered class."""
+    """The model that has the loop, the way to it from the registered class, and the models passed on that way."""
 
     ref: ClassRef
     path: Tuple[str, ...]
     loop: Loop
+    above: List[Tuple[ClassRef, Tuple[str, ...]]]
 
 
-def find_loop(reader: Reader, model: ClassRef, path: Tuple[str, ...], depth: int = 0) -> Union[Inner, Unknown]:
+def find_loop(
+    reader: Reader, model: ClassRef, path: Tuple[str, ...], above: Sequence[Tuple[ClassRef, Tuple[str, ...]]] = ()
+) -> Union[Inner, Unknown]:
     """The decoder loop of a model, or of the one model that its forward only passes on to."""
-    forward = reader.index.method(model, "forward")
+    forward = reader.running_forward(model)
     if forward is None:
-        return Unknown("%s has no forward that can be read" % model.name)
+        return Unknown(f"{model.name} has no forward that can be read")
     loops = list(_loops(reader, model, forward))
     if len(loops) > 1:
-        return Unknown("%s has %d loops over layers, of which one run takes some" % (model.name, len(loops)))
+        return Unknown(f"{model.name} has {len(loops)} loops over layers, of which one run takes some")
     if loops:
         found = loops[0]
         if isinstance(found, Unknown):
-            return Unknown("%s: %s" % (model.name, found.reason))
-        return Inner(model, path, found)
+            return Unknown(f"{model.name}: {found.reason}")
+        return Inner(model, path, found, list(above))
     passed: List[Tuple[str, ...]] = []
     for node in statements(forward.node.body):
         value = getattr(node, "value", None)
         if isinstance(node, (ast.Return, ast.Assign)) and value is not None:
             for item in run_paths(reader, model, forward, value):
-                if item not in passed:
+                if item not in passed and _passes_on(forward, item):
                     passed.append(item)
-    if len(passed) == 1 and depth < 3 and _passes_on(forward, passed[0]):
+    if len(passed) == 1 and len(above) < 3:
         kinds = reader.path_types(model, passed[0])
         if len(kinds) == 1:
-            return find_loop(reader, kinds[0], path + passed[0], depth + 1)
-    return Unknown("%s has no loop over layers that can be read" % model.name)
+            return find_loop(reader, kinds[0], path + passed[0], [*above, (model, path)])
+    return Unknown(f"{model.name} has no loop over layers that can be read")
 
 
 def _passes_on(forward: MethodRef, path: Tuple[str, ...]) -> bool:

@@ -76,9 +76,7 @@ def run_paths(reader: Reader, ref: ClassRef, forward: MethodRef, node: ast.AST) 
             or (not reader.path_types(ref, path) and reader.index.method(ref, path[0]) is None and len(path) == 1)
         )
         return [path] if is_model else []
-    if not isinstance(node.func, ast.Name):
-        return []
-    hit = reader.function(forward.owner.module, node.func.id)
+    hit = reader.called_function(forward.owner.module, node.func)
     if hit is None:
         return []
     run = _parameter_that_is_run(hit[1])
@@ -115,6 +113,22 @@ def _bind(names: List[str], call: ast.Call) -> Dict[str, ast.expr]:
     return bound
 
 
+def _head_text(forward: MethodRef, node: Optional[ast.expr]) -> Optional[str]:
+    """The source of a head that other methods of the class can use too; None when there is none."""
+    text = dotted(node)
+    if text is not None and text.startswith("self."):
+        return text
+    for item in statements(forward.node.body) if isinstance(node, ast.Name) else ():
+        if isinstance(item, ast.If) and len(item.body) == len(item.orelse) == 1:
+            one, other = item.body[0], item.orelse[0]
+            names = assigned_names(one) + assigned_names(other)
+            parts = [dotted(getattr(part, "value", None)) or "" for part in (one, other)]
+            test = dotted(item.test) or ""
+            if names == [text, text] and all(part.startswith("self.") for part in parts + [test]):
+                return f"({parts[0]} if {test} else {parts[1]})"
+    return None
+
+
 def logits_calls(reader: Reader, ref: ClassRef, forward: MethodRef) -> List[Logits]:
     found: List[Logits] = []
     for node in ast.walk(forward.node):
@@ -130,12 +144,11 @@ def logits_calls(reader: Reader, ref: ClassRef, forward: MethodRef) -> List[Logi
         bound = _bind(names, node)
         hidden = bound.get(names[1])
         head = bound.get(names[2])
-        text = dotted(head)
         found.append(
             Logits(
                 node,
                 hidden.id if isinstance(hidden, ast.Name) else None,
-                text if text is not None and text.startswith("self.") else None,
+                _head_text(forward, head),
                 AUX in bound,
                 AUX,
             )
@@ -144,29 +157,31 @@ def logits_calls(reader: Reader, ref: ClassRef, forward: MethodRef) -> List[Logi
 
 
 def _unpacks(forward: MethodRef, hidden: str) -> Tuple[Optional[str], Optional[str]]:
-    """``(flag, states)`` of ``if self.flag: hidden, states = hidden``."""
+    """``(flag, states)`` of ``if self.flag: hidden, states = hidden``; the flag is None where another test decides."""
     for node in statements(forward.node.body):
         if not isinstance(node, ast.If):
             continue
-        flag = self_attribute(node.test)
-        for inner in node.body if flag else []:
+        flags = [name for name in map(self_attribute, ast.walk(node.test)) if name is not None]
+        for inner in node.body:
             if not (isinstance(inner, ast.Assign) and isinstance(inner.value, ast.Name) and inner.value.id == hidden):
                 continue
             target = inner.targets[0]
             if isinstance(target, ast.Tuple) and len(target.elts) == 2:
                 first, second = target.elts
                 if isinstance(first, ast.Name) and first.id == hidden and isinstance(second, ast.Name):
-                    return flag, second.id
+                    return (flags[0] if flags else None), second.id
     return None, None
 
 
 def _sources(reader: Reader, ref: ClassRef, forward: MethodRef, name: str) -> Dict[Path, List[ast.Assign]]:
     found: Dict[Path, List[ast.Assign]] = {}
     for node in statements(forward.node.body):
-        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
-            if node.targets[0].id == name:
-                for path in run_paths(reader, ref, forward, node.value):
-                    found.setdefault(path, []).append(node)
+        if not (isinstance(node, ast.Assign) and len(node.targets) == 1):
+            continue
+        target = node.targets[0]
+        if isinstance(target, ast.Name) and target.id == name:
+            for path in run_paths(reader, ref, forward, node.value):
+                found.setdefault(path, []).append(node)
     return found
 
 
@@ -184,15 +199,26 @@ def _wrapped(reader: Reader, ref: ClassRef, forward: MethodRef) -> Union[Wrap, U
     if len(paths) == 1:
         return Wrap(forward, paths[0])
     if paths:
-        return Unknown("its forward returns what several models return: %s" % ", ".join(".".join(path) for path in paths))
+        return Unknown(
+            "its forward returns what several models return: {}".format(", ".join(".".join(path) for path in paths))
+        )
     return Unknown("its forward neither calls a logits processor nor returns what an inner model returns")
+
+
+def _borrowed(reader: Reader, ref: ClassRef) -> Union[Wrap, Unknown]:
+    """A class without a forward whose instances get that of a part: ``self.forward = self.part.forward``."""
+    for value in reader.index.attribute(ref, "forward"):
+        path = self_path(value.node)
+        if path is not None and len(path) > 1 and path[-1] == "forward" and isinstance(value.function, ast.FunctionDef):
+            return Wrap(MethodRef(value.owner, value.function), path[:-1])
+    return Unknown("it has no forward that can be read")
 
 
 def read_forward(reader: Reader, ref: ClassRef) -> Union[Head, Wrap, Unknown]:
     """What the effective forward of a class does."""
     forward = reader.index.method(ref, "forward")
     if forward is None:
-        return Unknown("it has no forward that can be read")
+        return _borrowed(reader, ref)
     calls = logits_calls(reader, ref, forward)
     if not calls:
         return _wrapped(reader, ref, forward)
@@ -206,7 +232,8 @@ def read_forward(reader: Reader, ref: ClassRef) -> Union[Head, Wrap, Unknown]:
     sources = _sources(reader, ref, forward, hidden)
     if len(sources) != 1:
         return Unknown(
-            "its hidden states come from %s" % ("several models" if sources else "no call of an inner model that can be read")
+            "its hidden states come from %s"
+            % ("several models" if sources else "no call of an inner model that can be read")
         )
     inner, assigns = next(iter(sources.items()))
     flag, states = _unpacks(forward, hidden)

@@ -14,7 +14,7 @@ import ast
 import os
 from typing import Dict, Iterator, List, Optional, Sequence, Set, Tuple
 
-from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._index import ClassRef, Index, Module
+from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._index import ClassRef, Index, MethodRef, Module
 from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._syntax import (
     FUNCTIONS,
     defaults,
@@ -60,10 +60,10 @@ def local_values(function: Optional[ast.AST], name: str) -> List[ast.expr]:
     """What a function assigns to a plain local name."""
     found: List[ast.expr] = []
     for node in statements(getattr(function, "body", [])):
-        if isinstance(node, ast.Assign) and any(isinstance(item, ast.Name) and item.id == name for item in node.targets):
-            found.append(node.value)
-        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.target.id == name and node.value:
-            found.append(node.value)
+        places = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+        value = node.value if isinstance(node, (ast.Assign, ast.AnnAssign)) else None
+        if value is not None and any(isinstance(item, ast.Name) and item.id == name for item in places):
+            found.append(value)
     return found
 
 
@@ -72,6 +72,18 @@ def local_function(function: Optional[ast.AST], name: str) -> Optional[ast.AST]:
         if isinstance(node, FUNCTIONS) and node.name == name:
             return node
     return None
+
+
+def _passes_up(function: ast.FunctionDef) -> bool:
+    last = function.body[-1]
+    call = last.value if isinstance(last, ast.Return) else None
+    return (
+        isinstance(call, ast.Call)
+        and isinstance(call.func, ast.Attribute)
+        and call.func.attr == "forward"
+        and isinstance(call.func.value, ast.Call)
+        and dotted(call.func.value.func) == "super"
+    )
 
 
 def _given(call: ast.Call, name: str, order: Sequence[str], place: Place) -> Iterator[Tuple[ast.expr, Place]]:
@@ -228,6 +240,17 @@ class Reader:
                     return found
         return None
 
+    def called_function(self, module: Module, node: ast.expr) -> Optional[Tuple[Module, ast.AST]]:
+        """The module-level function that ``f`` or ``module.f`` names."""
+        if isinstance(node, ast.Name):
+            return self.function(module, node.id)
+        head = dotted(node.value) if isinstance(node, ast.Attribute) else None
+        for origin, original in module.imports.get(head or "", ()):
+            source = self.index.module(origin if original is None else f"{origin}.{original}")
+            if source is not None and isinstance(node, ast.Attribute):
+                return self.function(source, node.attr)
+        return None
+
     def classes(self, node: ast.expr, place: Place, depth: int = 0) -> List[ClassRef]:
         """The classes that an expression itself may be."""
         found: List[ClassRef] = []
@@ -239,8 +262,8 @@ class Reader:
             if ref is not None:
                 return [ref]
         if isinstance(node, ast.Name):
-            for expression in self._bindings(node.id, place):
-                add(found, self.classes(expression[0], expression[1], depth + 1))
+            for bound, where in self._bindings(node.id, place):
+                add(found, self.classes(bound, where, depth + 1))
         elif isinstance(node, ast.Attribute):
             attribute = self_attribute(node)
             if attribute is not None and place.ref is not None:
@@ -325,7 +348,9 @@ class Reader:
                         assert isinstance(call, ast.Call)
                         self.built.setdefault(kind.key, []).append((call, place))
 
-    def named_classes(self, node: ast.AST, place: Place, seen: Optional[Set[int]] = None, depth: int = 0) -> List[ClassRef]:
+    def named_classes(
+        self, node: ast.AST, place: Place, seen: Optional[Set[int]] = None, depth: int = 0
+    ) -> List[ClassRef]:
         """Every class that an expression or local function mentions, locals and lambdas followed."""
         found: List[ClassRef] = []
         seen = set() if seen is None else seen
@@ -376,6 +401,18 @@ class Reader:
         for node in statements(getattr(function, "body", [])):
             if isinstance(node, ast.Assign) and any(self_attribute(item) == name for item in node.targets):
                 found.update(item.id for item in ast.walk(node.value) if isinstance(item, ast.Name))
+        return found
+
+    # forwards
+
+    def running_forward(self, ref: ClassRef) -> Optional[MethodRef]:
+        """The forward that does the work: a class's own, or the one that ``super().forward(...)`` passes on to."""
+        order = self.index.mro(ref)
+        found = self.index.method(ref, "forward")
+        while found is not None and _passes_up(found.node):
+            above = order[order.index(found.owner) + 1 :]
+            owner = next((item for item in above if "forward" in self.index.own_methods(item)), None)
+            found = None if owner is None else MethodRef(owner, self.index.own_methods(owner)["forward"])
         return found
 
     # the logits processor

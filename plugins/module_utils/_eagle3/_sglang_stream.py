@@ -28,6 +28,7 @@ from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._syntax 
 
 SUM = "sum"
 ALONE = "alone"
+EITHER = "either"
 UNCLEAR = "unclear"
 
 
@@ -141,10 +142,15 @@ def _direct(call: ast.Call, name: str) -> bool:
 
 
 def _returns_copy(function: ast.FunctionDef, hidden: str, residual: str) -> bool:
-    """Whether every return hands on one tensor twice: ``residual = hidden`` right before ``return hidden, residual``."""
+    """Whether a layer hands on one tensor twice: ``residual = hidden`` right before its one return."""
     body = function.body
     last = body[-1]
-    if not (isinstance(last, ast.Return) and isinstance(last.value, ast.Tuple) and len(last.value.elts) == 2 and len(body) > 1):
+    if not (
+        isinstance(last, ast.Return)
+        and isinstance(last.value, ast.Tuple)
+        and len(last.value.elts) == 2
+        and len(body) > 1
+    ):
         return False
     if sum(isinstance(node, ast.Return) for node in ast.walk(function)) != 1:
         return False
@@ -159,6 +165,8 @@ def _returns_copy(function: ast.FunctionDef, hidden: str, residual: str) -> bool
 
 
 class Entry(NamedTuple):
+    """``either``: the layer takes the first tensor alone and hands on no residual."""
+
     meaning: str
     reason: Optional[str]
 
@@ -167,7 +175,7 @@ def entry(reader: Reader, layer: ClassRef, hidden: str, residual: Optional[str])
     """How a layer takes in the tensors that it gets as the parameters ``hidden`` and ``residual``."""
     forward = reader.index.method(layer, "forward")
     if forward is None:
-        return Entry(UNCLEAR, "%s has no forward that can be read" % layer.name)
+        return Entry(UNCLEAR, f"{layer.name} has no forward that can be read")
     if residual is None:
         return Entry(ALONE, None)
     flow = Flow((hidden, residual))
@@ -183,12 +191,26 @@ def entry(reader: Reader, layer: ClassRef, hidden: str, residual: Optional[str])
     left = [node for node in loads if not any(node is item for item in explained)]
     if foreign:
         name = _callee(foreign[0].node)
-        return Entry(UNCLEAR, "%s gives the pair to %s, which may scatter it or put off its all-reduce" % (layer.name, name))
+        return Entry(UNCLEAR, f"{layer.name} gives the pair to {name}, which may scatter it or put off its all-reduce")
     if told and not left:
         return Entry(SUM, None)
+    if not told and not left and _returns_none(forward.node):
+        return Entry(EITHER, None)
     if not told and (not left or _returns_copy(forward.node, hidden, residual)):
         return Entry(ALONE, None)
-    return Entry(UNCLEAR, "%s uses its residual in a way that does not tell what it means" % layer.name)
+    return Entry(UNCLEAR, f"{layer.name} uses its residual in a way that does not tell what it means")
+
+
+def _returns_none(function: ast.FunctionDef) -> bool:
+    """Whether every return hands on ``(hidden, None)``."""
+    values = [node.value for node in ast.walk(function) if isinstance(node, ast.Return)]
+    return bool(values) and all(
+        isinstance(value, ast.Tuple)
+        and len(value.elts) == 2
+        and isinstance(value.elts[1], ast.Constant)
+        and value.elts[1].value is None
+        for value in values
+    )
 
 
 def _callee(node: ast.AST) -> str:
@@ -213,8 +235,11 @@ def _is_adding_norm(reader: Reader, layer: ClassRef, use: Use, hidden: str) -> b
 
 
 class Final(NamedTuple):
+    """``bare``: without a residual, the norm takes the one tensor alone."""
+
     meaning: str
     reason: Optional[str]
+    bare: bool = False
 
 
 def final(reader: Reader, model: ClassRef, after: Sequence[ast.stmt], hidden: str, residual: Optional[str]) -> Final:
@@ -240,12 +265,12 @@ def final(reader: Reader, model: ClassRef, after: Sequence[ast.stmt], hidden: st
         elif told == {False}:
             meanings.setdefault(ALONE, name)
         else:
-            return Final(UNCLEAR, "%s takes both tensors, and its source does not tell whether it adds them" % name)
+            return Final(UNCLEAR, f"{name} takes both tensors, and its source does not tell whether it adds them")
     if SUM in meanings:
-        return Final(SUM, None)
+        return Final(SUM, None, ALONE in meanings)
     if ALONE in meanings:
-        return Final(ALONE, None)
+        return Final(ALONE, None, True)
     return Final(UNCLEAR, "no norm after the loop takes what the loop carried, so it does not tell what that is")
 
 
-__all__ = ("ALONE", "Entry", "Final", "Flow", "SUM", "UNCLEAR", "adds", "entry", "final", "takes_anything")
+__all__ = ("ALONE", "EITHER", "Entry", "Final", "Flow", "SUM", "UNCLEAR", "adds", "entry", "final", "takes_anything")

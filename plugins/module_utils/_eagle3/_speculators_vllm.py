@@ -12,13 +12,12 @@ from __future__ import annotations
 
 import ast
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Set, Tuple, Union
+from typing import Dict, Iterator, List, NamedTuple, Optional, Set, Tuple, Union
 
-from ansible_collections.specdec.blackwell.plugins.module_utils._errors import SpecdecError
+from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._index import Index
 from ansible_collections.specdec.blackwell.plugins.module_utils._source import Source
 
 Function = Union[ast.FunctionDef, ast.AsyncFunctionDef]
-Top = Union[ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign]
 
 
 class Signature(NamedTuple):
@@ -30,85 +29,27 @@ class Signature(NamedTuple):
     open: bool
 
 
-class Engine:
-    """Lazily read modules of one import package."""
-
-    def __init__(self, root: Path) -> None:
-        self.root = root
-        self._trees: Dict[str, Optional[ast.Module]] = {}
-
-    def path(self, module: str) -> Optional[Path]:
-        base = self.root.joinpath(*module.split("."))
-        for path in (base.with_suffix(".py"), base / "__init__.py"):
-            if path.is_file():
-                return path
-        return None
-
-    def tree(self, module: str) -> Optional[ast.Module]:
-        if module not in self._trees:
-            path = self.path(module)
-            tree: Optional[ast.Module] = None
-            if path is not None:
-                try:
-                    tree = Source.parse(path.read_bytes(), path=str(path)).tree
-                except SpecdecError:
-                    tree = None
-            self._trees[module] = tree
-        return self._trees[module]
-
-    def _absolute(self, module: str, node: ast.ImportFrom) -> str:
-        if not node.level:
-            return node.module or ""
-        path = self.path(module)
-        parts = module.split(".")
-        if path is None or path.name != "__init__.py":
-            parts = parts[:-1]
-        parts = parts[: len(parts) - node.level + 1]
-        return ".".join(parts + ([node.module] if node.module else []))
-
-    def find(self, module: str, name: str, depth: int = 0) -> Tuple[str, Optional[Top]]:
-        """``(verdict, definition)``: verdict is ``found``, ``gone`` or ``unknown``."""
-        tree = self.tree(module)
-        if tree is None:
-            return ("unknown" if self.path(module) else "gone"), None
-        if depth > 8:
-            return "unknown", None
-        for node in _top_level(tree.body):
-            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-                if node.name == name:
-                    return "found", node
-                if node.name == "__getattr__":
-                    return "unknown", None
-            elif isinstance(node, (ast.Assign, ast.AnnAssign)):
-                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-                if any(isinstance(item, ast.Name) and item.id == name for target in targets for item in ast.walk(target)):
-                    return "found", node
-            elif isinstance(node, ast.ImportFrom):
-                for alias in node.names:
-                    if alias.name == "*":
-                        verdict, hit = self.find(self._absolute(module, node), name, depth + 1)
-                        if verdict != "gone":
-                            return verdict, hit
-                    elif (alias.asname or alias.name) == name:
-                        origin = self._absolute(module, node)
-                        if origin.split(".")[0] != module.split(".")[0]:
-                            return "found", None
-                        verdict, hit = self.find(origin, alias.name, depth + 1)
-                        return ("found" if verdict == "gone" and self.path(origin + "." + alias.name) else verdict), hit
-            elif isinstance(node, ast.Import) and any((item.asname or item.name) == name for item in node.names):
-                return "found", None
-        return ("found" if self.path(module + "." + name) else "gone"), None
-
-
-def _top_level(body: List[ast.stmt]) -> Iterator[ast.stmt]:
-    for node in body:
-        yield node
-        if isinstance(node, (ast.If, ast.Try)):
-            yield from _top_level(node.body)
-            yield from _top_level(node.orelse)
-            if isinstance(node, ast.Try):
-                for handler in node.handlers:
-                    yield from _top_level(handler.body)
+def find(index: Index, module: str, name: str, depth: int = 0) -> Tuple[str, Optional[ast.AST]]:
+    """``(verdict, definition)`` of a name in a module: the verdict is ``found``, ``gone`` or ``unknown``."""
+    place = index.module(module)
+    if place is None:
+        return ("gone" if index.path_of(module) is None else "unknown"), None
+    if depth > 8 or "__getattr__" in place.functions:
+        return "unknown", None
+    if name in place.classes or name in place.functions:
+        return "found", place.classes[name][0] if name in place.classes else place.functions[name]
+    for origin, original in place.imports.get(name, ()):
+        if original is None or origin.split(".")[0] not in index.packages:
+            return "found", None
+        verdict, hit = find(index, origin, original, depth + 1)
+        return ("found" if verdict == "gone" and index.path_of(f"{origin}.{original}") else verdict), hit
+    if name in place.values or index.path_of(f"{module}.{name}") is not None:
+        return "found", None
+    for origin in place.stars:
+        verdict, hit = find(index, origin, name, depth + 1)
+        if verdict != "gone":
+            return verdict, hit
+    return "gone", None
 
 
 def _of_function(function: Function, bound: bool) -> Signature:
@@ -132,11 +73,12 @@ def _mentions(node: Optional[ast.expr], name: str) -> bool:
 
 def _never_given(value: ast.expr) -> bool:
     return isinstance(value, ast.Call) and any(
-        item.arg == "init" and isinstance(item.value, ast.Constant) and item.value.value is False for item in value.keywords
+        item.arg == "init" and isinstance(item.value, ast.Constant) and item.value.value is False
+        for item in value.keywords
     )
 
 
-def signature(node: Optional[Top]) -> Optional[Signature]:
+def signature(node: Optional[ast.AST]) -> Optional[Signature]:
     """Of a function, of a class's ``__init__``, or of a dataclass's fields; None where the source does not tell."""
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
         return _of_function(node, bound=False)
@@ -145,7 +87,9 @@ def signature(node: Optional[Top]) -> Optional[Signature]:
     for item in node.body:
         if isinstance(item, ast.FunctionDef) and item.name == "__init__":
             return _of_function(item, bound=True)
-    if not node.decorator_list or any(not _mentions(base, "Generic") and not _mentions(base, "object") for base in node.bases):
+    if not node.decorator_list or any(
+        not _mentions(base, "Generic") and not _mentions(base, "object") for base in node.bases
+    ):
         return None
     order: List[str] = []
     must: Set[str] = set()
@@ -171,9 +115,13 @@ def _check_call(call: ast.Call, name: str, wanted: Signature, where: str) -> Ite
     unknown = set() if wanted.open else given - wanted.names
     missing = wanted.required - given
     if unknown:
-        yield "%s: %s(...) is given %s, which this vLLM does not take (TypeError)" % (where, name, _quoted(unknown))
+        yield f"{where}: {name}(...) is given {_quoted(unknown)}, which this vLLM does not take (TypeError)"
     if missing:
-        yield "%s: %s(...) is not given %s, which this vLLM requires (TypeError)" % (where, name, _quoted(missing))
+        yield f"{where}: {name}(...) is not given {_quoted(missing)}, which this vLLM requires (TypeError)"
+
+
+def _at(source: Source, node: ast.stmt | ast.expr) -> str:
+    return f"{source.path}:{node.lineno}"
 
 
 def _imports(tree: ast.Module) -> Iterator[Tuple[ast.ImportFrom, ast.alias]]:
@@ -183,27 +131,25 @@ def _imports(tree: ast.Module) -> Iterator[Tuple[ast.ImportFrom, ast.alias]]:
                 yield node, alias
 
 
-def interface_notes(engine: Engine, source: Source) -> Iterator[str]:
+def interface_notes(index: Index, source: Source) -> Iterator[str]:
     """Imports that are gone, and calls that do not fit."""
     wanted: Dict[str, Signature] = {}
     for node, alias in _imports(source.tree):
         module = node.module or ""
-        verdict, hit = engine.find(module, alias.name)
+        verdict, hit = find(index, module, alias.name)
         if verdict == "gone":
-            yield "%s:%d: this vLLM has no %s.%s (ImportError)" % (source.path, node.lineno, module, alias.name)
+            yield f"{_at(source, node)}: this vLLM has no {module}.{alias.name} (ImportError)"
         found = signature(hit)
         if found is not None:
             wanted[alias.asname or alias.name] = found
     for call in ast.walk(source.tree):
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in wanted:
-            where = "%s:%d" % (source.path, call.lineno)
-            for note in _check_call(call, call.func.id, wanted[call.func.id], where):
-                yield note
+            yield from _check_call(call, call.func.id, wanted[call.func.id], _at(source, call))
 
 
-def _method(engine: Engine, module: str, name: str) -> Optional[Function]:
-    tree = engine.tree(module)
-    for node in ast.walk(tree) if tree else ():
+def _method(index: Index, module: str, name: str) -> Optional[Function]:
+    place = index.module(module)
+    for node in ast.walk(place.tree) if place is not None else ():
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name == name:
             return node
     return None
@@ -246,7 +192,12 @@ def _first_replies(tree: ast.AST) -> Iterator[int]:
         elif _is_first(node):
             yield value.lineno
     for node in ast.walk(tree):
-        if isinstance(node, ast.Subscript) and _is_first(node) and isinstance(node.value, ast.Name) and node.value.id in asked:
+        if (
+            isinstance(node, ast.Subscript)
+            and _is_first(node)
+            and isinstance(node.value, ast.Name)
+            and node.value.id in asked
+        ):
             yield asked[node.value.id]
 
 
@@ -261,59 +212,57 @@ def _replies_alone(function: Optional[Function]) -> bool:
     )
 
 
-def _default(engine: Engine, module: str, class_name: str, field: str) -> Optional[ast.expr]:
-    _verdict, node = engine.find(module, class_name)
+def _default(index: Index, module: str, class_name: str, field: str) -> Optional[ast.expr]:
+    _verdict, node = find(index, module, class_name)
     for item in node.body if isinstance(node, ast.ClassDef) else ():
         if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name) and item.target.id == field:
             return item.value
     return None
 
 
-def habit_notes(engine: Engine, source: Source) -> Iterator[str]:
+def habit_notes(index: Index, source: Source) -> Iterator[str]:
     """What the generator relies on beyond signatures."""
     executor = "vllm.v1.executor.multiproc_executor"
     steps = list(_calls(source.tree, "execute_model"))
-    if steps and not any(_calls(source.tree, "sample_tokens")) and _method(engine, "vllm.v1.executor.abstract", "sample_tokens"):
+    if (
+        steps
+        and not any(_calls(source.tree, "sample_tokens"))
+        and _method(index, "vllm.v1.executor.abstract", "sample_tokens")
+    ):
         yield (
-            "%s:%d: this vLLM splits a step in two: execute_model() must be followed by sample_tokens(), else the second "
-            "step fails with a state error" % (source.path, steps[0].lineno)
+            f"{_at(source, steps[0])}: this vLLM splits a step in two: execute_model() must be followed by "
+            "sample_tokens(), else the second step fails with a state error"
         )
     for line in _first_replies(source.tree):
-        if _replies_alone(_method(engine, executor, "collective_rpc")):
+        if _replies_alone(_method(index, executor, "collective_rpc")):
             yield (
-                "%s:%d: collective_rpc(unique_reply_rank=...) gives the one reply, not a list of one: [0] of it is the "
-                "first layer only" % (source.path, line)
+                f"{source.path}:{line}: collective_rpc(unique_reply_rank=...) gives the one reply, not a list of one: "
+                "[0] of it is the first layer only"
             )
-    caching = _default(engine, "vllm.config", "CacheConfig", "enable_prefix_caching")
+    caching = _default(index, "vllm.config", "CacheConfig", "enable_prefix_caching")
     caches = [call for call in _named_calls(source.tree, "CacheConfig") if not _given(call, "enable_prefix_caching")]
     if not (caches and isinstance(caching, ast.Constant) and caching.value is True):
         return
-    yield "%s:%d: CacheConfig(...) leaves prefix caching on: cached prefixes are never recorded" % (
-        source.path,
-        caches[0].lineno,
-    )
-    wanted = signature(engine.find("vllm.v1.request", "Request")[1])
+    yield f"{_at(source, caches[0])}: CacheConfig(...) leaves prefix caching on: cached prefixes are never recorded"
+    wanted = signature(find(index, "vllm.v1.request", "Request")[1])
     for call in _named_calls(source.tree, "Request"):
         if wanted and "block_hasher" in wanted.names and not _given(call, "block_hasher"):
-            yield "%s:%d: Request(...) has no block_hasher, and its blocks cannot be cached without (assertion)" % (
-                source.path,
-                call.lineno,
-            )
+            yield f"{_at(source, call)}: Request(...) has no block_hasher: its blocks cannot be cached (assertion)"
 
 
-def forward_notes(engine: Engine, path: str, forward: ast.FunctionDef) -> Iterator[str]:
+def forward_notes(index: Index, path: str, forward: ast.FunctionDef) -> Iterator[str]:
     """The recording forward against what this vLLM's models have and are given."""
     protocol = "vllm.model_executor.models.interfaces_base"
-    where = "%s:%d" % (path, forward.lineno)
-    renamed = _method(engine, protocol, "embed_input_ids")
+    where = f"{path}:{forward.lineno}"
+    renamed = _method(index, protocol, "embed_input_ids")
     for call in _calls(forward, "get_input_embeddings"):
         if renamed is not None:
-            yield "%s:%d: models of this vLLM embed by embed_input_ids(), not get_input_embeddings()" % (path, call.lineno)
-    models = engine.path("vllm.model_executor.models")
+            yield f"{path}:{call.lineno}: models of this vLLM embed by embed_input_ids(), not get_input_embeddings()"
+    models = index.path_of("vllm.model_executor.models")
     if forward.args.kwarg is None and models is not None:
-        for file in sorted(models.parent.glob("*.py")):
+        for file in sorted(Path(index.root, models[0]).parent.glob("*.py")):
             if b"deepstack_input_embeds=" in file.read_bytes().replace(b" ", b""):
-                yield "%s: %s takes no further keywords, and multimodal models here pass some (TypeError)" % (where, forward.name)
+                yield f"{where}: {forward.name} takes no further keywords, multimodal models here pass some (TypeError)"
                 break
 
 
@@ -339,14 +288,14 @@ def data_notes(siblings: List[Source], forward: Optional[ast.FunctionDef]) -> It
         )
         if runs and not matched:
             yield (
-                "%s:%d: WRONG DATA for batches, without any error: states are cut by the order of the input, while vLLM orders "
-                "and chunks requests itself (speculators issue 279). One sequence at a time, shorter than a chunk, is "
-                "right; use a later release for anything else" % (source.path, runs[0].lineno)
+                f"{_at(source, runs[0])}: WRONG DATA for batches, without any error: states are cut by the order of "
+                "the input, while vLLM orders and chunks requests itself (speculators issue 279). One sequence at a time, "
+                "shorter than a chunk, is right; use a later release for anything else"
             )
     if forward is not None and _records_output(forward):
         yield (
-            "%s records the output of layer i under id i; vLLM's own extraction and serving mean the input of layer i: id i "
-            "here is id i+1 there. Never mix such data with a draft or cache made the other way" % forward.name
+            f"{forward.name} records the output of layer i under id i; vLLM's own extraction and serving mean the "
+            "input of layer i: id i here is id i+1 there. Never mix such data with a draft or cache made the other way"
         )
 
 
@@ -358,20 +307,20 @@ def notes(root: Path, worker: str, forward: Optional[ast.FunctionDef], vllm: Opt
         if b"vllm" in data:
             siblings.append(Source.parse(data, path=path.relative_to(root).as_posix()))
     result = list(data_notes(siblings, forward))
-    engine = Engine(root)
-    if engine.path("vllm") is None:
+    index = Index(str(root), ("vllm",))
+    if index.path_of("vllm") is None:
         if vllm:
-            result.append("vLLM %s has no source under %s: it was not compared with what speculators expects" % (vllm, root))
+            result.append(f"vLLM {vllm} has no source under {root}: it was not compared with what speculators expects")
         return result
     found: List[str] = []
     for source in siblings:
-        found.extend(interface_notes(engine, source))
-        found.extend(habit_notes(engine, source))
+        found.extend(interface_notes(index, source))
+        found.extend(habit_notes(index, source))
     if forward is not None:
-        found.extend(forward_notes(engine, worker, forward))
+        found.extend(forward_notes(index, worker, forward))
     if found and vllm:
-        result.append("installed vLLM %s: %d breaks below, which the chain does not mend" % (vllm, len(found)))
+        result.append(f"installed vLLM {vllm}: {len(found)} breaks below, which the chain does not mend")
     return result + found
 
 
-__all__ = ("Engine", "Signature", "notes", "signature")
+__all__ = ("Signature", "find", "notes", "signature")

@@ -52,7 +52,7 @@ def read_capture(index: Index, decoder: ClassRef) -> Capture:
     """How to capture in a decoder, or Refusal with the reason."""
     forward = index.method(decoder, "forward")
     if forward is None:
-        raise Refusal("X6", "{0} has no forward that can be read".format(decoder.name))
+        raise Refusal("X6", f"{decoder.name} has no forward that can be read")
     loop = find_loop(index, decoder, forward.node)
     summed = _is_sum(index, decoder, forward, loop)
     exits, twins = _exits(forward.node, loop)
@@ -79,16 +79,14 @@ def _is_sum(index: Index, decoder: ClassRef, forward: MethodRef, loop: Loop) -> 
         if verdict is True:
             if all(_only_without(forward.node, other, residual) for other in alone):
                 return True
-            raise Refusal("X10", "after the loop {0} is used with {1} in one place and alone in another".format(
-                hidden, residual))
+            raise Refusal("X10", f"after the loop {hidden} is used with {residual} in one place and alone in another")
         if verdict is False:
             alone.append(node)
         elif not alone and {hidden, residual}.intersection(assigned_names(node)):
-            raise Refusal("X10", "{0} is changed after the loop (line {1}) before its meaning is told: the states inside "
-                          "the loop may be parts of the whole".format(hidden, node.lineno))
+            raise Refusal("X10", f"{hidden} is changed after the loop (line {node.lineno}) before its meaning is told: the states inside "
+                          "the loop may be parts of the whole")
     if not alone and residual is not None:
-        raise Refusal("X10", "nothing after the loop of {0}.forward tells whether {1} has {2} in it".format(
-            decoder.name, hidden, residual))
+        raise Refusal("X10", f"nothing after the loop of {decoder.name}.forward tells whether {hidden} has {residual} in it")
     if residual is not None:
         _check_dead(index, decoder, loop)
     return False
@@ -120,8 +118,7 @@ def _verdict(index: Index, decoder: ClassRef, node: ast.stmt, hidden: str, resid
             return False
         if norm_adds(index, decoder, attribute):
             return True
-        raise Refusal("X10", "self.{0} is given {1} and does not add it, so what it means after the loop is unclear".format(
-            attribute, residual))
+        raise Refusal("X10", f"self.{attribute} is given {residual} and does not add it, so what it means after the loop is unclear")
     if isinstance(node, ast.Return) and dotted(node.value) == hidden:
         return False
     return None
@@ -219,15 +216,14 @@ def _check_dead(index: Index, decoder: ClassRef, loop: Loop) -> None:
     """Hidden alone is right only when no layer reads the residual that it is given."""
     classes = layer_classes(index, decoder, loop.attribute)
     if not classes:
-        raise Refusal("X10", "the final norm takes {0} alone and the layers' class is not told, so whether {1} is still to "
-                      "be added is unclear".format(loop.hidden, loop.residual))
+        raise Refusal("X10", f"the final norm takes {loop.hidden} alone and the layers' class is not told, so whether {loop.residual} is still to "
+                      "be added is unclear")
     for layer in classes:
         method = index.method(layer, "forward")
         for call in loop.calls:
             name = _parameter_for(method, call.value, loop.residual) if method is not None else None
             if method is None or name is None or not _dead(method.node, name):
-                raise Refusal("X10", "the final norm takes {0} alone, but {1}.forward reads the {2} that it is given".format(
-                    loop.hidden, layer.name, loop.residual))
+                raise Refusal("X10", f"the final norm takes {loop.hidden} alone, but {layer.name}.forward reads the {loop.residual} that it is given")
 
 
 def _parameter_for(method: MethodRef, call: ast.expr, argument: Optional[str]) -> Optional[str]:
@@ -281,7 +277,7 @@ def _exit(node: ast.Return, previous: Optional[ast.stmt], loop: Loop) -> Exit:
         given = [dotted(one) for one in arguments(node.value)]
         if loop.hidden in given and (loop.residual is None or loop.residual not in given):
             return Exit(node, None, previous)
-    raise Refusal("X7", "the return at line {0} hands out something else than one hidden state".format(node.lineno))
+    raise Refusal("X7", f"the return at line {node.lineno} hands out something else than one hidden state")
 
 
 __all__ = ("Capture", "Exit", "after_loop", "is_handover", "layer_classes", "norm_adds", "read_capture")

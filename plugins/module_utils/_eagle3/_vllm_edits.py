@@ -28,8 +28,13 @@ from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._vllm_in
     SETTER,
     Interface,
 )
-from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._vllm_loop import Refusal
-from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._vllm_models import EMBEDDINGS, LAYERS, MODEL, Model
+from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._vllm_loop import Refusal, over
+from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._vllm_models import (
+    EMBEDDINGS,
+    LAYERS,
+    MODEL,
+    Model,
+)
 
 Edit = Dict[str, Any]
 SORTED_IDS = "tuple(sorted(set(layers)))"
@@ -44,7 +49,7 @@ class Writer:
 
     def edit(self, ref: ClassRef, what: str, scope: Optional[str], **keys: Any) -> Edit:
         stem = ref.module.name.rsplit(".", 1)[-1]
-        made: Edit = {"id": "{0}: {1}".format(stem, what), "file": ref.module.path}
+        made: Edit = {"id": f"{stem}: {what}", "file": ref.module.path}
         if scope is not None:
             made["in"] = scope
         made.update(keys)
@@ -56,13 +61,13 @@ class Writer:
     def base(self, ref: ClassRef, name: str) -> List[Edit]:
         if name in self.index.lineage_names(ref):
             return []
-        return [self.imports(ref, name), self.edit(ref, "{0} is a {1}".format(ref.name, name), ref.name, base=name)]
+        return [self.imports(ref, name), self.edit(ref, f"{ref.name} is a {name}", ref.name, base=name)]
 
     def method(self, ref: ClassRef, source: str) -> List[Edit]:
         name = source.split("def ", 1)[1].split("(", 1)[0]
-        if name in self.index.own_methods(ref):
+        if self.index.method(ref, name) is not None:
             return []
-        return [self.edit(ref, "{0}.{1}".format(ref.name, name), ref.name, method=source)]
+        return [self.edit(ref, f"{ref.name}.{name}", ref.name, method=source)]
 
     # the class that the registry names
 
@@ -70,20 +75,31 @@ class Writer:
         """Base, setter and both getters of a class with a decoder of its own."""
         ref, decoder = model.outer, model.decoder
         assert ref is not None and decoder is not None
+        if model.flagged:
+            return []
         owner = "self." + model.path[0]
-        layers = LAYERS if model.capture is None else model.capture.loop.attribute
+        layers = self._layers(decoder) if model.capture is None else model.capture.loop.attribute
         if MIXIN in self.index.lineage_names(decoder) or self._takes_mixin(model):
-            setter = "{0}.{1}({2})".format(owner, MIXIN_SETTER, SORTED_IDS)
+            setter = f"{owner}.{MIXIN_SETTER}({SORTED_IDS})"
         else:
-            setter = "{0}.{1} = {2}".format(owner, IDS, SORTED_IDS)
+            setter = f"{owner}.{IDS} = {SORTED_IDS}"
         edits = self.base(ref, PROTOCOL)
         edits += self.method(ref, _method(SETTER, "layers: tuple[int, ...]", "None", [setter]))
         edits += self.method(ref, _method(GETTERS[0], "", "tuple[int, ...]", [
-            "num_layers = len({0}.{1})".format(owner, layers),
+            f"num_layers = len({owner}.{layers})",
             "return (2, num_layers // 2, num_layers - 3)",
         ]))
-        edits += self.method(ref, _method(GETTERS[1], "", "tuple[int, ...]", ["return self.{0}()".format(GETTERS[0])]))
+        edits += self.method(ref, _method(GETTERS[1], "", "tuple[int, ...]", [f"return self.{GETTERS[0]}()"]))
         return edits + self.reachable(model)
+
+    def _layers(self, decoder: ClassRef) -> str:
+        """The attribute that holds the layers of a decoder that captures already."""
+        forward = self.index.method(decoder, "forward")
+        for node in statements(forward.node.body) if forward is not None else ():
+            what = over(node.iter) if isinstance(node, ast.For) else None
+            if what is not None and what.attribute is not None:
+                return what.attribute
+        return LAYERS
 
     def _takes_mixin(self, model: Model) -> bool:
         return self.interface.mixin is not None and model.capture is not None
@@ -97,8 +113,7 @@ class Writer:
         if not any(self.index.attribute(decoder, name) for name in EMBEDDINGS):
             held = embedding_of(self.index, decoder)
             if held is None:
-                raise Refusal("X8", "the embedding of {0}, which the drafter shares, is not told by the source".format(
-                    decoder.name))
+                raise Refusal("X8", f"the embedding of {decoder.name}, which the drafter shares, is not told by the source")
             edits += self.method(decoder, "@property\n" + _method(EMBEDDINGS[0], "", None, ["return self." + held]))
         return edits
 
@@ -107,9 +122,9 @@ class Writer:
         ref = model.outer
         assert ref is not None
         inner = "self." + model.path[0]
-        ask = ["return {0}.{1}()".format(inner, self.interface.getter)]
+        ask = [f"return {inner}.{self.interface.getter}()"]
         edits = self.base(ref, PROTOCOL)
-        edits += self.method(ref, _method(SETTER, "layers: tuple[int, ...]", "None", ["{0}.{1}(layers)".format(inner, SETTER)]))
+        edits += self.method(ref, _method(SETTER, "layers: tuple[int, ...]", "None", [f"{inner}.{SETTER}(layers)"]))
         for getter in GETTERS:
             edits += self.method(ref, _method(getter, "", "tuple[int, ...]", ask))
         return edits
@@ -120,49 +135,49 @@ class Writer:
         """Ids, capture in the loop over the layers, and the second result."""
         owner = capture.forward.owner
         function, loop = capture.forward.node, capture.loop
-        scope = "{0}.{1}".format(owner.name, function.name)
+        scope = f"{owner.name}.{function.name}"
         taken = set(bound_names(function))
         states = _free("aux_hidden_states", taken)
         edits: List[Edit] = []
         if self.interface.mixin is not None:
             edits += self.base(owner, MIXIN)
         elif self.index.class_value(owner, IDS) is None:
-            edits.append(self.edit(owner, "{0}.{1}".format(owner.name, IDS), owner.name,
-                                   insert="{0}: tuple[int, ...] = ()".format(IDS), at="start"))
+            edits.append(self.edit(owner, f"{owner.name}.{IDS}", owner.name,
+                                   insert=f"{IDS}: tuple[int, ...] = ()", at="start"))
         header = self._header(owner, loop.node)
         start = "0" if loop.over.start is None else owner.module.segment(loop.over.start)
         hidden, residual = loop.hidden, loop.residual if capture.summed else None
         first = hidden + ".clone()"
         if residual is not None:
-            first = "{0}.clone() if {1} is None else {0} + {1}".format(hidden, residual)
-        before = "{0} = []\nif {1} in self.{2}:\n    {0}.append({3})".format(states, start, IDS, first)
+            first = f"{hidden}.clone() if {residual} is None else {hidden} + {residual}"
+        before = f"{states} = []\nif {start} in self.{IDS}:\n    {states}.append({first})"
         if loop.index is None:
             number = _free("layer_id", taken)
-            before += "\n{0} = {1}".format(number, start)
-            after = "{0} += 1\n".format(number)
+            before += f"\n{number} = {start}"
+            after = f"{number} += 1\n"
         else:
             number, after = loop.index + " + 1", ""
         if residual is not None and self.interface.mixin is not None:
-            after += "self.{0}({1}, {2}, {3}, {4})".format(MIXIN_ADD, states, number, hidden, residual)
+            after += f"self.{MIXIN_ADD}({states}, {number}, {hidden}, {residual})"
         else:
-            value = hidden + ".clone()" if residual is None else "{0} + {1}".format(hidden, residual)
-            after += "if {0} in self.{1}:\n    {2}.append({3})".format(number, IDS, states, value)
+            value = hidden + ".clone()" if residual is None else f"{hidden} + {residual}"
+            after += f"if {number} in self.{IDS}:\n    {states}.append({value})"
         edits.append(self.edit(owner, scope + " captures its input", scope, insert=before, before=header))
         edits.append(self.edit(owner, scope + " captures each layer", scope, insert=after, at="end", of=header))
         edits += self._exits(capture, scope, states)
         return edits
 
     def _header(self, owner: ClassRef, loop: ast.For) -> str:
-        return "for {0} in {1}: $$$".format(owner.module.segment(loop.target), owner.module.segment(loop.iter))
+        return f"for {owner.module.segment(loop.target)} in {owner.module.segment(loop.iter)}: $$$"
 
     def _exits(self, capture: Capture, scope: str, states: str) -> List[Edit]:
         owner, function = capture.forward.owner, capture.forward.node
-        give = "if {0}:\n    return {{0}}, {0}".format(states)
+        give = f"if {states}:\n    return {{0}}, {states}"
         what = scope + " returns the captured states"
         first = capture.exits[0]
         if first.value is None:
             if len(capture.exits) > 1:
-                raise Refusal("X7", "several returns of {0} call the final norm".format(scope))
+                raise Refusal("X7", f"several returns of {scope} call the final norm")
             call = owner.module.segment(first.node)
             name = capture.loop.hidden
             source = "{0} = {1}\n{2}\nreturn {0}".format(name, call[len("return") :].strip(), give.format(name))
@@ -176,7 +191,7 @@ class Writer:
         edits = []
         for place, exit_ in enumerate(capture.exits, 1):
             anchor = self._statement_above(function, exit_)
-            name = what if len(capture.exits) == 1 else "{0} ({1})".format(what, place)
+            name = what if len(capture.exits) == 1 else f"{what} ({place})"
             edits.append(self.edit(owner, name, scope, insert=source, after=owner.module.segment(anchor)))
         return edits
 
@@ -188,7 +203,7 @@ class Writer:
                     text = ast.dump(above)
                     if sum(ast.dump(other) == text for other in statements(function.body)) == 1:
                         return above
-        raise Refusal("X7", "no statement tells the return at line {0} from the others".format(exit_.node.lineno))
+        raise Refusal("X7", f"no statement tells the return at line {exit_.node.lineno} from the others")
 
     # the last layer of a decoder that captures already
 
@@ -197,7 +212,7 @@ class Writer:
         forward = self.index.method(decoder, "forward")
         assert forward is not None
         owner, function = forward.owner, forward.node
-        scope = "{0}.{1}".format(owner.name, function.name)
+        scope = f"{owner.name}.{function.name}"
         for loop in statements(function.body):
             if not isinstance(loop, ast.For):
                 continue
@@ -207,11 +222,11 @@ class Writer:
                     continue
                 anchor = _final_norm(function, loop)
                 if anchor is None:
-                    raise Refusal("X7", "no statement between the loop of {0} and its return is the place for the last "
-                                  "layer".format(scope))
+                    raise Refusal("X7", f"no statement between the loop of {scope} and its return is the place for the last "
+                                  "layer")
                 return [self.edit(owner, scope + " captures the last layer", scope, insert=source,
                                   before=owner.module.segment(anchor))]
-        raise Refusal("X6", "how {0} captures is not understood".format(scope))
+        raise Refusal("X6", f"how {scope} captures is not understood")
 
     def _again(self, owner: ClassRef, loop: ast.For, node: ast.stmt) -> Optional[str]:
         """The capture of one step, rewritten for the end of the layers."""
@@ -221,9 +236,9 @@ class Writer:
             return None
         end = _end_of(loop.iter)
         if end is None or len(node.body) != 1:
-            raise Refusal("X4", "where the layers of {0} end is not told by its loop".format(owner.name))
+            raise Refusal("X4", f"where the layers of {owner.name} end is not told by its loop")
         body = owner.module.segment(node.body[0])
-        return "if {0} in self.{1}:\n    {2}".format(owner.module.segment(end), IDS, body)
+        return f"if {owner.module.segment(end)} in self.{IDS}:\n    {body}"
 
 
 def _end_of(node: ast.expr) -> Optional[ast.expr]:

@@ -109,20 +109,18 @@ def find_loop(index: Index, ref: ClassRef, function: ast.FunctionDef) -> Loop:
             found.append((node, what, attribute, calls, depth))
         elif any(_root(inner) in _loop_names(node) for inner in ast.walk(node) if isinstance(inner, ast.Call)):
             if any(isinstance(inner, ast.For) for inner in node.body):
-                raise Refusal("X4", "the loop over self.{0} holds another loop".format(attribute))
+                raise Refusal("X4", f"the loop over self.{attribute} holds another loop")
     if not found:
-        raise Refusal("X6", "{0}.forward has no loop over layers that it owns".format(ref.name))
+        raise Refusal("X6", f"{ref.name}.forward has no loop over layers that it owns")
     if len(found) > 1 or found[0][4]:
         raise Refusal("X4", "{0}.forward runs over its layers {1}".format(
             ref.name, "in several loops" if len(found) > 1 else "inside another loop"))
     node, what, attribute, calls, _depth = found[0]
     if what.form == "other":
-        raise Refusal("X4", "the order or part of self.{0} that {1}.forward runs over is not told".format(
-            attribute, ref.name))
+        raise Refusal("X4", f"the order or part of self.{attribute} that {ref.name}.forward runs over is not told")
     for inner in ast.walk(node):
         if isinstance(inner, (ast.Break, ast.Continue, ast.Return)):
-            raise Refusal("X4", "the loop over self.{0} leaves a step early ({1}, line {2})".format(
-                attribute, type(inner).__name__.lower(), inner.lineno))
+            raise Refusal("X4", f"the loop over self.{attribute} leaves a step early ({type(inner).__name__.lower()}, line {inner.lineno})")
     _check_bounds(index, ref, what, attribute)
     hidden, residual = _carried(node, calls, attribute)
     _check_body(node, calls, hidden, residual)
@@ -205,14 +203,12 @@ def _carried(node: ast.For, calls: List[ast.Assign], attribute: str) -> Tuple[st
     form = next(iter(forms))
     text = " and ".join(sorted(", ".join(one) for one in forms))
     if len(forms) > 1 or not 1 <= len(form) <= 2 or form[0] not in given:
-        raise Refusal("X2", "a step over self.{0} hands on ({1}), not one hidden state and at most one residual".format(
-            attribute, text))
+        raise Refusal("X2", f"a step over self.{attribute} hands on ({text}), not one hidden state and at most one residual")
     if len(form) == 1 or form[1] not in given:
         return form[0], None
     if not any(form[1] in {item.id for item in arguments(call.value) if isinstance(item, ast.Name)}
                for call in calls if isinstance(call.value, ast.Call)):
-        raise Refusal("X2", "a step over self.{0} hands on ({1}), and {2} is no argument of the next".format(
-            attribute, text, form[1]))
+        raise Refusal("X2", f"a step over self.{attribute} hands on ({text}), and {form[1]} is no argument of the next")
     return form[0], form[1]
 
 
@@ -223,8 +219,8 @@ def _check_body(node: ast.For, calls: List[ast.Assign], hidden: str, residual: O
         if inner.lineno < first and not any(inner is call for call in calls):
             changed = {hidden, residual}.intersection(assigned_names(inner))
             if changed:
-                raise Refusal("X10", "{0} is changed at the top of a step (line {1}), so what a layer is given is not "
-                              "what the layer before it left".format(sorted(changed, key=str)[0], inner.lineno))
+                raise Refusal("X10", f"{sorted(changed, key=str)[0]} is changed at the top of a step (line {inner.lineno}), so what a layer is given is not "
+                              "what the layer before it left")
 
 
 def _check_bounds(index: Index, ref: ClassRef, what: Over, attribute: str) -> None:
@@ -233,7 +229,7 @@ def _check_bounds(index: Index, ref: ClassRef, what: Over, attribute: str) -> No
     if start is None or (isinstance(start, ast.Constant) and start.value == 0):
         whole = what.end is None or what.form == "range"
         if not whole:
-            raise Refusal("X4", "the loop runs over a part of self.{0}".format(attribute))
+            raise Refusal("X4", f"the loop runs over a part of self.{attribute}")
         return
     name = self_attribute(start)
     layers = index.attribute(ref, attribute)

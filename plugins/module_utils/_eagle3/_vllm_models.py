@@ -88,18 +88,17 @@ class Models:
         if native and (path is None or inner is None):
             return Model(ref, NATIVE, None, path=path or ())
         if path is None or len(path) > 2:
-            return Model(ref, BY_HAND, "X1", "{0}.forward does not hand out unchanged what one model of its own "
-                         "returned".format(ref.name))
+            return Model(ref, BY_HAND, "X1", f"{ref.name}.forward does not hand out unchanged what one model of its own "
+                         "returned")
         if isinstance(inner, ClassRef) and len(path) == 1 and self._is_decoder(inner):
             return self._text(ref, path, inner, native)
         if native:
             return Model(ref, NATIVE, None, path=path, inner=inner)
         if inner is None and not is_multimodal(self.index, ref):
-            return Model(ref, BY_HAND, "X8", "the class of self.{0} in {1} is not told by the source".format(
-                path[0], ref.name))
+            return Model(ref, BY_HAND, "X8", f"the class of self.{path[0]} in {ref.name} is not told by the source")
         if isinstance(inner, ClassRef) and self.index.method(inner, "compute_logits") is None:
-            return Model(ref, BY_HAND, "X6", "self.{0} of {1} is a {2}: neither a decoder with a loop over its layers nor a "
-                         "language model with an output head".format(path[0], ref.name, inner.name), path, ref)
+            return Model(ref, BY_HAND, "X6", f"self.{path[0]} of {ref.name} is a {inner.name}: neither a decoder with a loop over its layers nor a "
+                         "language model with an output head", path, ref)
         return Model(ref, PATCHABLE, "W3" if len(path) == 2 else "W1", None, path, ref, inner=inner)
 
     def _is_decoder(self, ref: ClassRef) -> bool:
@@ -132,8 +131,7 @@ class Models:
         except Refusal as refusal:
             reason = refusal.reason
             if native:
-                reason = "{0} says it supports EAGLE-3, but its decoder {1} never captures: {2}".format(
-                    ref.name, decoder.name, reason)
+                reason = f"{ref.name} says it supports EAGLE-3, but its decoder {decoder.name} never captures: {reason}"
             return Model(ref, BY_HAND, refusal.kind, reason, path, outer, decoder, flagged=native)
         return Model(ref, PATCHABLE, shape, None, path, outer, decoder, capture, flagged=native)
 
@@ -152,9 +150,8 @@ class Models:
     def _multimodal_shape(self, ref: ClassRef, attribute: str) -> str:
         """W4 is itself a language model with a decoder; W2 holds the bare decoder of another."""
         if self.language_path(ref) == (attribute,) and not self.bare_decoders:
-            raise Refusal("W2", "the language model of {0} is a bare decoder (self.{1}): this release's drafter needs "
-                          "its .{2} with the embedding, and its output head, which the wrapper holds".format(
-                              ref.name, attribute, MODEL))
+            raise Refusal("W2", f"the language model of {ref.name} is a bare decoder (self.{attribute}): this release's drafter needs "
+                          f"its .{MODEL} with the embedding, and its output head, which the wrapper holds")
         return "W4" if attribute == MODEL else "W2"
 
     def _owner(self, ref: ClassRef, attribute: str, decoder: ClassRef) -> ClassRef:

@@ -15,7 +15,6 @@ from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._syntax 
     dotted,
     last_part,
     parameters,
-    statements,
     text_constant,
 )
 
@@ -160,24 +159,32 @@ def snake(name: str) -> str:
 
 
 def config_classes(index: Index, ref: ClassRef) -> List[Tuple[Module, str]]:
-    """Config classes that annotate something named a config in the module that defines a model class."""
+    """Model config classes that annotate a parameter or field in the module that defines a model class."""
     module = ref.module
     found: List[Tuple[Module, str]] = []
     seen: Set[str] = set()
     for node in ast.walk(module.tree):
         marks: List[Optional[ast.expr]] = []
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            marks = [item.annotation for item in parameters(node) if item.arg == "config"]
-        elif isinstance(node, ast.AnnAssign) and last_part(dotted(node.target) or "") == "config":
+            marks = [item.annotation for item in parameters(node)]
+        elif isinstance(node, ast.AnnAssign):
             marks = [node.annotation]
         for mark in marks:
             for item in ast.walk(mark) if mark is not None else ():
                 name = dotted(item) if isinstance(item, (ast.Name, ast.Attribute)) else None
-                if name is not None and name.endswith("Config") and name not in seen and name[:-6]:
+                if name is not None and name not in seen:
                     seen.add(name)
-                    if last_part(name) not in ("PretrainedConfig", "PreTrainedConfig"):
+                    if name.endswith("Config") and _is_model_config(module, name):
                         found.append((module, name))
     return found
+
+
+def _is_model_config(module: Module, name: str) -> bool:
+    """It comes from transformers, or from vLLM's folder of what transformers lacks; not the base of all."""
+    for origin, original in module.imports.get(name.split(".")[0], ()):
+        if origin.split(".")[0] == "transformers" or "transformers_utils" in origin.split("."):
+            return (original or name).lower() != "pretrainedconfig"
+    return False
 
 
 def text_config(config: Optional[Dict[str, Any]], path: Tuple[str, ...]) -> Optional[Dict[str, Any]]:

@@ -49,7 +49,7 @@ def _functions(tree: ast.Module) -> Iterator[Tuple[str, ast.FunctionDef]]:
         elif isinstance(node, ast.ClassDef):
             for item in node.body:
                 if isinstance(item, ast.FunctionDef):
-                    yield "%s.%s" % (node.name, item.name), item
+                    yield f"{node.name}.{item.name}", item
 
 
 def _last_name(node: ast.expr) -> Optional[str]:
@@ -94,8 +94,9 @@ def find_worker(root: Path, package: Path) -> Optional[Worker]:
                 found.append(Worker(relative, source, scope, function, base, functions.get(name or "")))
     if len(found) > 1:
         raise SpecdecError(
-            "%s binds a forward in %d places (%s): cannot tell which of them records hidden states"
-            % (package.name, len(found), ", ".join("%s %s" % (item.path, item.scope) for item in found))
+            f"{package.name} binds a forward in {len(found)} places: cannot tell which of them records hidden states ("
+            + ", ".join(f"{item.path} {item.scope}" for item in found)
+            + ")"
         )
     return found[0] if found else None
 
@@ -220,7 +221,7 @@ def _chosen(worker: Worker) -> Optional[str]:
         text = worker.source.segment(node.value).decode("utf-8")
         if text not in places:
             places.append(text)
-    return "%s takes the first that fits of %s" % (worker.scope, ", ".join(places))
+    return "{} takes the first that fits of {}".format(worker.scope, ", ".join(places))
 
 
 def _client(root: Path, package: Path) -> Optional[str]:
@@ -251,8 +252,8 @@ def _classify(root: Path, package: Path, others: Dict[str, Any]) -> Dict[str, An
             return _entry(
                 "native",
                 client,
-                "this release binds no forward in a worker: %s asks vLLM itself for hidden states, for any model that "
-                "vLLM supports" % client,
+                f"this release binds no forward in a worker: {client} asks vLLM itself for hidden states, for any "
+                "model that vLLM supports",
             )
         return _entry("absent", None, "this release neither binds a forward nor asks vLLM for hidden states")
     chosen = _chosen(worker)
@@ -268,7 +269,7 @@ def _classify(root: Path, package: Path, others: Dict[str, Any]) -> Dict[str, An
             entry = _entry(
                 "by_hand",
                 worker.path,
-                "%s neither chooses among several places nor asks vLLM's interface before it takes one" % worker.scope,
+                f"{worker.scope} neither chooses among several places nor asks vLLM's interface before it takes one",
             )
     entry["notes"] = _speculators_vllm.notes(root, worker.path, worker.forward, others.get("vllm"))
     return entry
@@ -279,7 +280,7 @@ def derive(request: Dict[str, Any]) -> Dict[str, Any]:
     root = Path(request["root"])
     package = root / "speculators"
     if not package.is_dir():
-        message = "no folder speculators in %s" % root
+        message = f"no folder speculators in {root}"
         return {"architectures": {}, "error": {"message": message, "kind": "SpecdecError"}}
     try:
         entry = _classify(root, package, request.get("others") or {})

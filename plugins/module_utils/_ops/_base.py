@@ -75,10 +75,10 @@ def settle(
     line = lines[0] if lines else None
     if count != "all" and total != count:
         state = AMBIGUOUS if total > int(count) else DRIFTED
-        counted = "%d to change and %d changed already" % (len(todo), done) if done else "%d" % total
+        counted = f"{len(todo)} to change and {done} changed already" if done else f"{total}"
         message = f"{what}: {counted}, but count is {count}; name a smaller scope, a larger pattern, or the count"
         return Verdict(
-            state, line=line, matches=total, message=message, candidates=["line %d" % number for number in lines]
+            state, line=line, matches=total, message=message, candidates=[f"line {number}" for number in lines]
         )
     if not todo:
         return present(line, matches=total)

@@ -59,14 +59,15 @@ class Base(Operation):
             if not at:
                 return drifted(
                     f"class {scope.name} has no base {self.anchor} to stand {self.where}",
-                    candidates=["line %d: %s" % (line, ", ".join(dotted(base) or "..." for base in node.bases))],
+                    candidates=[f"line {line}: {', '.join(dotted(base) or '...' for base in node.bases)}"],
                     line=line,
                 )
             index = at[0] + (1 if self.where == "after" else 0)
         before = node.bases[index - 1] if index else None
         if before is not None and any(source.start(keyword.value) < source.start(before) for keyword in node.keywords):
             return drifted(
-                f"class {scope.name} has *bases after a keyword argument: a base after them is no valid Python; use position: first",
+                f"class {scope.name} has *bases after a keyword argument: a base after them is no valid Python; "
+                "use position: first",
                 line=line,
             )
         return pristine(_with(source, node, index, self.text.encode("utf-8")), line)

@@ -55,19 +55,19 @@ class Element(Operation):
             box = container.of(source, node)
             if box is None:
                 return drifted(
-                    "%s, line %d, is no literal collection, so no element can be added" % (self.to, node.lineno),
+                    f"{self.to}, line {node.lineno}, is no literal collection, so no element can be added",
                     line=node.lineno,
                 )
             if (self.key is not None) != box.has_keys and (box.items or box.has_keys):
                 needs = "a dict: give `key` and `value`" if box.has_keys else "no dict: give `value` alone"
-                return drifted("%s, line %d, is %s" % (self.to, node.lineno, needs), line=node.lineno)
+                return drifted(f"{self.to}, line {node.lineno}, is {needs}", line=node.lineno)
             boxes.append(box)
         there = [self._index(box) for box in boxes]
         for box, index in zip(boxes, there):
             other = self._other_value(box)
             if index is None and other is not None:
                 return drifted(
-                    "%s has the key with another value, line %d" % (self.to, other.lineno), line=other.lineno, matches=1
+                    f"{self.to} has the key with another value, line {other.lineno}", line=other.lineno, matches=1
                 )
         if not self.absent and boxes and None in there and self._in_additions(scope):
             return present(nodes[0].lineno)
@@ -136,11 +136,11 @@ class Element(Operation):
 
     def _index(self, box: container.Container) -> int | None:
         for index, item in enumerate(box.items):
-            if self.key is None and same(item, self.value.expression):
-                return index
-            if self.key is not None and item[0] is not None and same(item[0], self.key.expression):
-                if self.absent or same(item[1], self.value.expression):
+            if self.key is None:
+                if same(item, self.value.expression):
                     return index
+            elif same(item[0], self.key.expression) and (self.absent or same(item[1], self.value.expression)):
+                return index
         return None
 
     def _other_value(self, box: container.Container) -> Any:

@@ -84,16 +84,15 @@ class FromImport(Operation):
         for name in missing:
             if name.bound in bound:
                 origin, original, at = bound[name.bound]
+                other = f"{origin}.{original}" if origin else original
                 return drifted(
-                    "%s is imported from somewhere else already (%s, line %d); import it under another name"
-                    % (name.bound, f"{origin}.{original}" if origin else original, at),
+                    f"{name.bound} is imported from somewhere else already ({other}, line {at}); "
+                    "import it under another name",
                     line=at,
                 )
             for node in scope.node.body:
                 if isinstance(node, DEFINITIONS) and node.name == name.bound:
-                    return drifted(
-                        "%s is defined in the file itself, line %d" % (name.bound, node.lineno), line=node.lineno
-                    )
+                    return drifted(f"{name.bound} is defined in the file itself, line {node.lineno}", line=node.lineno)
         joinable = [item.node for item in same if item.joinable and item.node.names[0].name != "*"]
         texts = [str(name) for name in missing]
         if joinable:

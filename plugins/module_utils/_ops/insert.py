@@ -49,7 +49,7 @@ class Insert(Operation):
             leaving = [match for match in found if isinstance(match.nodes[-1], _LEAVING)]
             if leaving:
                 line = scope.source.line_of(scope.source.start(leaving[0].nodes[-1]))
-                return drifted("a statement after line %d would never run: it leaves the block there" % line, line=line)
+                return drifted(f"a statement after line {line} would never run: it leaves the block there", line=line)
         if self.where in ("before", "after"):
             sites = [site for site in (self._beside(match) for match in found) if site is not None]
         else:

@@ -60,7 +60,7 @@ class Method(Operation):
         if found and not self.overwrite:
             return drifted(
                 f"{scope.name} has a method {self.name} with another body; to replace it, say overwrite: true",
-                candidates=["line %d: %s" % (line, self.name) for line in lines],
+                candidates=[f"line {line}: {self.name}" for line in lines],
                 line=lines[0],
                 matches=len(found),
             )
@@ -82,7 +82,7 @@ class Method(Operation):
             if not places:
                 return drifted(
                     f"{scope.name} has no method {self.after} to stand after",
-                    candidates=["line %d: %s" % (node.lineno, node.name) for node in scope.definitions()][:8],
+                    candidates=[f"line {node.lineno}: {node.name}" for node in scope.definitions()][:8],
                 )
             block, index = places[-1]
             index += 1
@@ -94,8 +94,9 @@ class Method(Operation):
             return present()
         if not gone:
             return drifted(
-                f"the method {self.name} has another body than the one to take away; give its bare name to remove it anyway",
-                candidates=["line %d: %s" % (line, self.name) for line in lines],
+                f"the method {self.name} has another body than the one to take away; "
+                "give its bare name to remove it anyway",
+                candidates=[f"line {line}: {self.name}" for line in lines],
                 line=lines[0],
             )
         if len(gone) > 1:
@@ -107,14 +108,14 @@ class Method(Operation):
     def _ambiguous(self, lines: list[int]) -> Verdict:
         return Verdict(
             AMBIGUOUS,
-            message="the method %s is defined %d times" % (self.name, len(lines)),
-            candidates=["line %d: %s" % (line, self.name) for line in lines],
+            message=f"the method {self.name} is defined {len(lines)} times",
+            candidates=[f"line {line}: {self.name}" for line in lines],
             matches=len(lines),
             line=lines[0],
         )
 
     def _found(self, scope: Scope) -> list[Place]:
-        """Definitions of that name, of the same accessor (``@x.setter`` beside ``@property`` are two), without stubs."""
+        """Definitions of that name and accessor (``@x.setter`` beside ``@property`` are two), without stubs."""
         places = _places(scope, self.name)
         if self.code is not None:
             wanted = _accessor(self.code.tree[0])

@@ -95,7 +95,7 @@ class Replace(Operation):
                 return splices
             wrapped.update((id(outer[index]), True) for index in wrong)
         line = source.line_of(source.start(outer[wrong[0]].nodes[0]))
-        raise BadInput("%r cannot stand in the place of %r, line %d" % (self.template.text, self.pattern.text, line))
+        raise BadInput(f"{self.template.text!r} cannot stand in the place of {self.pattern.text!r}, line {line}")
 
     def _rendered(self, source: Source, todo: Sequence[Found]) -> tuple[list[Found], dict[int, Rendered]]:
         rendered: dict[int, Rendered] = {}

@@ -98,13 +98,24 @@ proposer = parse("v1/spec_decode/eagle.py")
 branch = next(
     node
     for node in ast.walk(proposer)
-    if isinstance(node, ast.If) and "get_model_name" in ast.dump(node.test) and "image_token" in ast.dump(node)
+    if isinstance(node, ast.If)
+    and ast.unparse(node.test) == "supports_multimodal(target_model)"
+    and "image_token_index" in ast.unparse(node)
 )
 draft = SimpleNamespace(config=SimpleNamespace())
-target = SimpleNamespace(config=SimpleNamespace(media_placeholder_token_id=163605))
-runner = SimpleNamespace(model=draft, get_model_name=lambda _: "KimiK25ForConditionalGeneration")
+target = SimpleNamespace(
+    config=SimpleNamespace(media_placeholder_token_id=163605),
+    get_language_model=lambda: "language model",
+)
+names = {
+    "self": SimpleNamespace(model=draft, get_model_name=lambda _: "KimiK25ForConditionalGeneration"),
+    "target_model": target,
+    "supports_multimodal": lambda _: True,
+    "SupportsMultiModal": None,
+    "cast": lambda _, value: value,
+}
 try:
-    execute([branch], {"self": runner, "target_model": target})
+    execute([branch], names)
 except AttributeError as error:
     answer["image token"] = str(error)
 else:

@@ -77,6 +77,3 @@ def alive(pid: int) -> bool:
 
 def drifts(payload: Payload) -> Payload:
     raise Drift("nothing there", candidates=[{"line": 3}])
-
-
-__all__ = ("Drift", "alive", "dies", "drifts", "hangs", "is_killed", "modes", "process", "raises", "same", "says_nothing")

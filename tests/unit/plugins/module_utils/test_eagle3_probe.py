@@ -15,7 +15,7 @@ import pytest
 from ansible_collections.specdec.blackwell.plugins.module_utils import _eagle3_probe, _target
 from ansible_collections.specdec.blackwell.plugins.module_utils._interpreter import Environment, probe
 
-INTERFACES = '''
+INTERFACES = """
 from typing import ClassVar, Literal, Protocol, runtime_checkable
 
 @runtime_checkable
@@ -25,8 +25,8 @@ class SupportsEagle3(Protocol):
 
 def supports_eagle3(model):
     return isinstance(model, SupportsEagle3)
-'''
-MODEL = '''
+"""
+MODEL = """
 from vllm.model_executor.models.interfaces import SupportsEagle3
 
 class Capable(SupportsEagle3):
@@ -35,7 +35,17 @@ class Capable(SupportsEagle3):
 
 class Plain:
     pass
-'''
+"""
+
+REGISTRY = """
+class Lazy:
+    def load_model_cls(self):
+        from vllm.model_executor.models.model import Capable
+        return Capable
+
+class ModelRegistry:
+    models = {"ArchitectureName": Lazy()}
+"""
 
 
 class Engine(t.NamedTuple):
@@ -77,7 +87,12 @@ def test_a_class_that_is_no_target(engine: Engine) -> None:
 def test_a_class_that_is_not_there(engine: Engine) -> None:
     answer = engine.ask("Missing")
     assert (answer["imported"], answer["supports_eagle3"]) == (True, None)
-    assert "Missing" in answer["reason"]
+    assert answer["reason"].startswith("ModuleNotFoundError: No module named 'vllm.model_executor.models.registry'")
+
+
+def test_a_class_of_another_name_is_found_in_the_registry(engine: Engine) -> None:
+    (engine.model.parent / "registry.py").write_text(REGISTRY, encoding="utf-8")
+    assert engine.ask("ArchitectureName")["supports_eagle3"] is True
 
 
 def test_a_module_without_a_class_to_ask_about(engine: Engine) -> None:

@@ -18,7 +18,7 @@ import zipfile
 import pytest
 
 from ansible_collections.specdec.blackwell.plugins.module_utils import _eagle3_probe, _target
-from ansible_collections.specdec.blackwell.plugins.module_utils._errors import SpecdecError
+from ansible_collections.specdec.blackwell.plugins.module_utils._errors import Drift, SpecdecError
 from ansible_collections.specdec.blackwell.plugins.module_utils._interpreter import Environment, probe
 from ansible_collections.specdec.blackwell.tests.unit.plugins.module_utils import target_functions
 
@@ -94,7 +94,9 @@ def test_a_child_that_dies_is_reported(function: _target.Function, said: str) ->
 
 def test_a_child_that_hangs_is_ended_with_its_children() -> None:
     began = time.monotonic()
-    with pytest.raises(SpecdecError, match="did not finish .*hangs within 2 s and was ended: waiting, child ") as failure:
+    with pytest.raises(
+        SpecdecError, match="did not finish .*hangs within 2 s and was ended: waiting, child "
+    ) as failure:
         _target.call(as_if_other(), target_functions.hangs, {}, timeout=2)
     assert time.monotonic() - began < 20
     grandchild = int(failure.value.message.rpartition(" ")[2])
@@ -106,7 +108,7 @@ def test_a_child_that_hangs_is_ended_with_its_children() -> None:
 
 @pytest.mark.parametrize("env", [here, as_if_other], ids=["in-process", "child"])
 def test_an_error_for_the_user_is_the_same_on_either_side(env: t.Callable[[], Environment]) -> None:
-    with pytest.raises(target_functions.Drift) as failure:
+    with pytest.raises(Drift) as failure:
         _target.call(env(), target_functions.drifts, {})
     assert failure.value.message == "nothing there"
     assert failure.value.details == {"candidates": [{"line": 3}]}

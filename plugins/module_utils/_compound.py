@@ -1,0 +1,139 @@
+# Copyright (c) 2026 The specdec.blackwell authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""PRIVATE to the collection. Compound statements: where their header ends, their blocks, and what equals them."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any, Sequence, cast
+
+from ansible_collections.specdec.blackwell.plugins.module_utils import _lexer as lexer
+from ansible_collections.specdec.blackwell.plugins.module_utils._scope import Block, ScopeNode
+from ansible_collections.specdec.blackwell.plugins.module_utils._source import DEFINITIONS, Source, blocks_of
+from ansible_collections.specdec.blackwell.plugins.module_utils._syntax import same
+
+# ``except*`` makes a node type of its own, which Python 3.10 and older do not have.
+TRY = (ast.Try,) + tuple(cls for cls in (getattr(ast, "TryStar", None),) if cls is not None)
+LOOPS = (ast.For, ast.AsyncFor, ast.While)
+WITHS = (ast.With, ast.AsyncWith)
+COMPOUND = (ast.If,) + LOOPS + WITHS + TRY
+
+_BLOCK_FIELDS = ("body", "handlers", "orelse", "finalbody")
+
+
+def header_end(source: Source, node: ast.AST) -> int:
+    """Offset after the colon of a compound statement's header."""
+    position = source.start(node)
+    for field, value in ast.iter_fields(node):
+        if field in _BLOCK_FIELDS:
+            continue
+        for part in value if isinstance(value, list) else [value]:
+            for item in (part.context_expr, part.optional_vars) if isinstance(part, ast.withitem) else (part,):
+                if isinstance(item, ast.expr):
+                    position = max(position, source.end(item))
+    for token in lexer.significant(source.text, position):
+        if source.text[token.start : token.end] == b":":
+            return token.end
+    raise AssertionError("a compound statement without a colon")
+
+
+def after_block(source: Source, last: ast.stmt, outer: bytes) -> int:
+    """Offset after a block whose last statement is ``last``: comments that stand deeper than ``outer`` belong to it."""
+    position = lexer.line_end(source.text, source.end(last))
+    ahead = position
+    while True:
+        start = lexer.next_line(source.text, ahead)
+        if start == ahead:
+            return position
+        ahead = lexer.line_end(source.text, start)
+        line = source.text[start:ahead]
+        if not line.strip():
+            continue
+        lead = line[: len(line) - len(line.lstrip(b" \t\f"))]
+        if not line.strip().startswith(b"#") or len(lead) <= len(outer) or not lead.startswith(outer):
+            return position
+        position = ahead
+
+
+def body_span(source: Source, node: ast.AST) -> tuple[int, int, bool]:
+    """Span of the body of a compound statement, whole lines with their comments, and whether it stands on the header's
+    line (then from its first statement to the end of the line)."""
+    statements: list[ast.stmt] = cast(Any, node).body
+    first = source.start(statements[0])
+    if not source.starts_line(first):
+        return first, lexer.line_end(source.text, source.end(statements[-1])), True
+    outer = source.indent_at(source.start(node))
+    start = lexer.next_line(source.text, header_end(source, node))
+    return start, after_block(source, statements[-1], outer), False
+
+
+def last_statement(node: ast.AST) -> ast.stmt:
+    """The statement that a compound statement ends with."""
+    return list(blocks_of(node))[-1][1][-1]
+
+
+def same_header(left: ast.AST, right: ast.AST) -> bool:
+    """Whether two compound statements are the same but for their blocks."""
+    return type(left) is type(right) and all(
+        same(getattr(left, field, None), getattr(right, field, None))
+        for field in left._fields
+        if field not in _BLOCK_FIELDS and field != "type_comment"
+    )
+
+
+def same_tail(left: ast.AST, right: ast.AST) -> bool:
+    """Whether two compound statements have the same branches after their body."""
+    return all(same(getattr(left, field, []), getattr(right, field, [])) for field in _BLOCK_FIELDS[1:])
+
+
+def jumps_out(statements: Sequence[ast.stmt]) -> ast.stmt | None:
+    """A ``break`` or ``continue`` that belongs to a loop around ``statements``; None without one."""
+    for node in statements:
+        if isinstance(node, (ast.Break, ast.Continue)):
+            return node
+        if isinstance(node, DEFINITIONS):
+            continue
+        for field, inner in blocks_of(node):
+            if isinstance(node, LOOPS) and field == "body":
+                continue
+            found = jumps_out(inner)
+            if found is not None:
+                return found
+    return None
+
+
+def ancestors(scope: ScopeNode, block: Block) -> list[ast.stmt]:
+    """The compound statements of a scope whose body, at any depth, is or holds ``block``; innermost first."""
+    path: list[tuple[ast.AST, str]] = []
+
+    def down(node: ast.AST) -> bool:
+        for field, statements in blocks_of(node):
+            path.append((node, field))
+            if statements is block.statements:
+                return True
+            for statement in statements:
+                if not isinstance(statement, DEFINITIONS) and down(statement):
+                    return True
+            path.pop()
+        return False
+
+    down(scope)
+    return [cast(ast.stmt, node) for node, field in reversed(path) if node is not scope and field == "body"]
+
+
+__all__ = (
+    "COMPOUND",
+    "LOOPS",
+    "TRY",
+    "WITHS",
+    "ancestors",
+    "after_block",
+    "body_span",
+    "header_end",
+    "jumps_out",
+    "last_statement",
+    "same_header",
+    "same_tail",
+)

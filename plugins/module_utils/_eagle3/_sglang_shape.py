@@ -1,0 +1,378 @@
+# Copyright (c) 2026 The specdec.blackwell authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""PRIVATE to the collection. What an inner model needs: nothing, or a capture of one of three kinds.
+
+``classic``: the loop carries two tensors whose sum is the stream. ``single``: one tensor is the stream by itself.
+``stage``: the layers' boundaries own the residual and can hand out the stream.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union
+
+from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3 import _sglang_stream as stream
+from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._index import ClassRef, MethodRef
+from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._sglang_capture import find_capture
+from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._sglang_edits import capture_edits, free, same
+from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._sglang_loop import (
+    Inner,
+    Loop,
+    bound_parameter,
+    find_loop,
+)
+from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._sglang_outer import Unknown
+from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._sglang_read import Reader, returned
+from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._syntax import (
+    blocks,
+    dotted,
+    parameters,
+    self_attribute,
+    self_path,
+    statements,
+)
+
+METHODS = "methods"
+CLASSIC = "classic"
+SINGLE = "single"
+STAGE = "stage"
+
+
+class Plan(NamedTuple):
+    """How an inner model gets its capture. ``ids``: the attribute that takes layer numbers, None: a method does."""
+
+    shape: str
+    path: Tuple[str, ...]
+    ids: Optional[str]
+    layers: str
+    embed: Optional[str]
+    edits: List[Dict[str, Any]]
+    notes: List[str]
+
+
+# returns
+
+
+def _returns(body: Sequence[ast.stmt], last_rank: bool = True) -> Iterator[Tuple[ast.Return, bool]]:
+    """Every return, and whether the last pipeline rank reaches it."""
+    for node in body:
+        if isinstance(node, ast.Return):
+            yield node, last_rank
+        elif isinstance(node, ast.If) and _not_last(node.test):
+            yield from _returns(node.body, False)
+            yield from _returns(node.orelse, last_rank)
+        else:
+            for block in blocks(node):
+                yield from _returns(block, last_rank)
+
+
+def _not_last(test: ast.expr) -> bool:
+    return (
+        isinstance(test, ast.UnaryOp)
+        and isinstance(test.op, ast.Not)
+        and isinstance(test.operand, ast.Attribute)
+        and test.operand.attr == "is_last_rank"
+    )
+
+
+def _handed_out(loop: Loop, hidden: str) -> Union[List[ast.Return], Unknown]:
+    """The returns that hand out hidden states."""
+    chosen: List[ast.Return] = []
+    others: List[ast.Return] = []
+    for node, last_rank in _returns(loop.forward.node.body):
+        after = node.lineno > int(loop.node.end_lineno or 0)
+        names = {item.id for item in ast.walk(node) if isinstance(item, ast.Name)}
+        if not last_rank:
+            others.append(node)
+        elif not after:
+            return Unknown("its forward returns before its loop ends")
+        elif isinstance(node.value, ast.Tuple) or hidden not in names:
+            return Unknown("its forward returns something else than hidden states")
+        else:
+            chosen.append(node)
+    if not chosen:
+        return Unknown("its forward returns nothing after its loop")
+    if any(same(one, other) for one in chosen for other in others):
+        return Unknown("its forward returns the same on every pipeline rank")
+    return chosen
+
+
+# the stream
+
+
+def _agreed(loop: Loop) -> Optional[Unknown]:
+    if loop.enclosing:
+        return Unknown("its layers run several times in one forward")
+    if len({(turn.hidden, turn.residual) for turn in loop.turns}) != 1:
+        return Unknown("its layers are called in ways that carry different values")
+    return None
+
+
+def _meaning(reader: Reader, model: ClassRef, loop: Loop) -> Union[str, Unknown]:
+    """``sum`` or ``alone``, when layers and final norm agree on it."""
+    turn = loop.turns[0]
+    last = stream.final(reader, model, loop.after, turn.hidden, turn.residual)
+    if last.meaning == stream.UNCLEAR:
+        return Unknown(last.reason or "")
+    for kind in loop.kinds:
+        for item in loop.turns:
+            hidden = bound_parameter(reader, kind, item.call, item.hidden)
+            if hidden is None:
+                return Unknown(f"{kind.name} is not given the carried tensor as it is")
+            residual = bound_parameter(reader, kind, item.call, item.residual) if item.residual else None
+            entry = stream.entry(reader, kind, hidden, residual)
+            if entry.meaning == stream.UNCLEAR:
+                return Unknown(entry.reason or "")
+            if entry.meaning == stream.EITHER and last.bare:
+                continue
+            if entry.meaning != last.meaning:
+                return Unknown(
+                    f"{kind.name} takes its input as {entry.meaning}, but the norm after the loop as {last.meaning}"
+                )
+    return last.meaning
+
+
+def _pair_value(loop: Loop, meaning: str) -> str:
+    turn = loop.turns[0]
+    alone = f"{turn.hidden}.clone()"
+    if meaning == stream.SUM and turn.residual is not None:
+        both = f"{turn.hidden} + {turn.residual}"
+        return f"$STATES.append({alone} if {turn.residual} is None else {both})"
+    return f"$STATES.append({alone})"
+
+
+# boundaries
+
+
+def _boundary_api(reader: Reader, package: str) -> bool:
+    """Whether a release's boundaries can hand out the stream: a class with ``prepare`` and ``capture_output``."""
+    place = reader.index.module(package + ".stage")
+    for nodes in place.classes.values() if place is not None else ():
+        names = {item.name for item in nodes[0].body if isinstance(item, ast.FunctionDef)}
+        if {"prepare", "capture_output"} <= names:
+            return True
+    return False
+
+
+_OWNER = ("start", "final_norm", "snapshot")
+_PLAIN = ("final_norm", "fold")
+
+
+def _residual_owner(reader: Reader, forward: MethodRef) -> Optional[Tuple[str, str]]:
+    """``(alias, package)`` of a module that keeps the residual of a batch, where a forward uses one."""
+    for node in ast.walk(forward.node):
+        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
+            continue
+        alias = dotted(node.func.value) or ""
+        for origin, original in forward.owner.module.imports.get(alias, ()):
+            full = origin if original is None else f"{origin}.{original}"
+            module = reader.index.module(full)
+            if module is not None and all(name in module.functions for name in _OWNER):
+                return alias, ".".join(full.split(".")[:-2])
+    return None
+
+
+def _plain(loop: Loop, alias: str) -> bool:
+    """Whether what the loop carries ends in a function that takes a plain sum of output and residual only."""
+    hidden = loop.turns[0].hidden
+    for node in statements(loop.after):
+        for call in ast.walk(node):
+            if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.args):
+                continue
+            first = call.args[0]
+            taken = isinstance(first, ast.Name) and first.id == hidden
+            if taken and dotted(call.func.value) == alias and call.func.attr in _PLAIN:
+                return True
+    return False
+
+
+def _entered(reader: Reader, layer: ClassRef, hidden: str) -> Optional[Tuple[str, str]]:
+    """``(boundary, batch)`` of the call ``self.boundary.prepare(hidden, batch, ...)`` that takes a layer's input."""
+    forward = reader.index.method(layer, "forward")
+    assert forward is not None
+    flow = stream.Flow((hidden,))
+    flow.run(forward.node.body, flow.names)
+    for use in flow.uses:
+        path = self_path(use.node.func) if isinstance(use.node, ast.Call) else None
+        if not (isinstance(use.node, ast.Call) and use.fresh and path and len(path) == 2 and path[1] == "prepare"):
+            continue
+        first, second = (use.node.args + [None, None])[:2]
+        if isinstance(first, ast.Name) and first.id == hidden and isinstance(second, ast.Name):
+            return path[0], second.id
+    return None
+
+
+def _stage_value(reader: Reader, loop: Loop) -> Union[str, Unknown]:
+    turn = loop.turns[0]
+    found = set()
+    for kind in loop.kinds:
+        hidden = bound_parameter(reader, kind, turn.call, turn.hidden)
+        entered = _entered(reader, kind, hidden) if hidden is not None else None
+        if entered is None:
+            return Unknown(f"{kind.name} does not take its input through a boundary that can be read")
+        batch = _argument(reader, kind, turn.call, entered[1])
+        found.add((entered[0], batch))
+    boundary, batch = next(iter(found))
+    if len(found) != 1 or batch is None:
+        return Unknown("its layers enter through different boundaries")
+    snapshot = free(loop.forward.node, "aux_hidden_state")
+    taken = f"{loop.layer}.{boundary}.capture_output({turn.hidden}, {batch})"
+    return f"{turn.hidden}, {snapshot} = {taken}\n$STATES.append({snapshot})"
+
+
+def _argument(reader: Reader, layer: ClassRef, call: ast.Call, parameter: str) -> Optional[str]:
+    """The plain name that a call gives to a parameter of a layer's forward."""
+    forward = reader.index.method(layer, "forward")
+    names = [item.arg for item in parameters(forward.node)][1:] if forward is not None else []
+    given = dict(zip(names, call.args))
+    given.update({item.arg: item.value for item in call.keywords if item.arg})
+    value = given.get(parameter)
+    return value.id if isinstance(value, ast.Name) else None
+
+
+# the embedding
+
+
+def _embedding(reader: Reader, model: ClassRef, forward: MethodRef) -> Optional[str]:
+    """The attribute that turns the first argument of a forward, the token ids, into vectors."""
+    names = [item.arg for item in parameters(forward.node)]
+    found: List[str] = []
+    for node in ast.walk(forward.node):
+        if not (isinstance(node, ast.Call) and len(names) > 1):
+            continue
+        attribute = self_attribute(node.func)
+        if attribute is None or not any(isinstance(item, ast.Name) and item.id == names[1] for item in node.args):
+            continue
+        for name in _embedding_of(reader, model, attribute):
+            if name not in found and _is_module(reader, model, name):
+                found.append(name)
+    return found[0] if len(found) == 1 else None
+
+
+def _shared_embedding(reader: Reader, models: Sequence[Tuple[ClassRef, Tuple[str, ...]]]) -> Optional[str]:
+    """The first embedding among the model with the loop and those above it, as ``self.a.b``."""
+    for model, path in models:
+        forward = reader.running_forward(model)
+        name = _embedding(reader, model, forward) if forward is not None else None
+        if name is not None:
+            return "self.{}".format(".".join(path + (name,)))
+    return None
+
+
+def _embedding_of(reader: Reader, model: ClassRef, name: str) -> Iterator[str]:
+    method = reader.index.method(model, name)
+    if method is None:
+        yield name
+        return
+    for node in ast.walk(method.node):
+        attribute = self_attribute(node.func) if isinstance(node, ast.Call) else None
+        if attribute is not None and reader.index.method(model, attribute) is None:
+            yield attribute
+    for value in returned(method.node):
+        attribute = self_attribute(value)
+        if attribute is not None:
+            yield attribute
+
+
+def _is_module(reader: Reader, model: ClassRef, name: str) -> bool:
+    """Whether an attribute is constructed, and not a number or a function."""
+    return any(isinstance(value.node, (ast.Call, ast.IfExp)) for value in reader.index.attribute(model, name))
+
+
+# plans
+
+
+def _layers_of(reader: Reader, model: ClassRef, forward: MethodRef) -> Optional[str]:
+    for node in ast.walk(forward.node):
+        name = self_attribute(node)
+        if name is not None and reader.element_classes(model, name):
+            return name
+    return None
+
+
+def plan_inner(reader: Reader, model: ClassRef, path: Tuple[str, ...]) -> Union[Plan, Unknown]:
+    """How ``model``, which a registered class calls as ``self.<path>``, gets or has its capture."""
+    forward = reader.running_forward(model)
+    if forward is None:
+        return Unknown(f"{model.name} has no forward that can be read")
+    inner = find_loop(reader, model, path)
+    above: List[Tuple[ClassRef, Tuple[str, ...]]] = []
+    if isinstance(inner, Inner):
+        model, path, forward, above = inner.ref, inner.path, inner.loop.forward, inner.above
+    capture = find_capture(reader, model, forward)
+    embed = _shared_embedding(reader, [(model, path), *above[::-1]])
+    if capture.whole:
+        return _existing(reader, model, path, forward, inner, capture.ids, embed)
+    if isinstance(inner, Unknown):
+        return inner
+    return _new(reader, inner, capture.states, embed)
+
+
+def _existing(
+    reader: Reader,
+    model: ClassRef,
+    path: Tuple[str, ...],
+    forward: MethodRef,
+    inner: Union[Inner, Unknown],
+    ids: Optional[str],
+    embed: Optional[str],
+) -> Union[Plan, Unknown]:
+    layers = inner.loop.layers if isinstance(inner, Inner) else _layers_of(reader, model, forward)
+    if layers is None:
+        return Unknown(f"{model.name} captures, but its layers cannot be found")
+    if isinstance(inner, Inner) and _agreed(inner.loop) is None:
+        meaning = _meaning(reader, model, inner.loop)
+        if isinstance(meaning, Unknown) and "but the norm after the loop" in meaning.reason:
+            return Unknown(f"{model.name} captures, but {meaning.reason}")
+    return Plan(METHODS, path, ids, layers, embed, [], [])
+
+
+def _new(reader: Reader, inner: Inner, states: Optional[str], embed: Optional[str]) -> Union[Plan, Unknown]:
+    loop, model = inner.loop, inner.ref
+    wrong = _agreed(loop)
+    if wrong is not None:
+        return Unknown(f"{model.name}: {wrong.reason}")
+    owned = _residual_owner(reader, loop.forward)
+    notes: List[str] = []
+    value: Union[str, Unknown]
+    if owned is not None:
+        shape = STAGE
+        value = Unknown("its layers' boundaries do not hand out the stream as a plain sum")
+        if loop.turns[0].residual is None and _plain(loop, owned[0]) and _boundary_api(reader, owned[1]):
+            value = _stage_value(reader, loop)
+        notes.append(
+            "with DP attention a captured state has the rows of the layer that produced it, which may be a slice"
+        )
+    else:
+        meaning = _meaning(reader, model, loop)
+        shape = SINGLE if loop.turns[0].residual is None else CLASSIC
+        value = meaning if isinstance(meaning, Unknown) else _pair_value(loop, meaning)
+    if isinstance(value, Unknown):
+        return Unknown(f"{model.name}: {value.reason}")
+    returns = _handed_out(loop, loop.turns[0].hidden) if states is None else []
+    if isinstance(returns, Unknown):
+        return Unknown(f"{model.name}: {returns.reason}")
+    if loop.top is not loop.node:
+        if not isinstance(loop.top, (ast.If, ast.With)):
+            return Unknown(f"{model.name}: its loop stands inside another statement")
+        if isinstance(loop.top, ast.If):
+            test = loop.forward.owner.module.segment(loop.top.test)
+            notes.append(f"states are captured by one branch of `if {test}` only")
+    if _repeated(loop):
+        return Unknown(f"{model.name}: its loop's header stands twice in its forward")
+    ids, edits = capture_edits(reader, loop, states, None, value, returns)
+    return Plan(shape, inner.path, ids, loop.layers, embed, edits, notes)
+
+
+def _repeated(loop: Loop) -> bool:
+    twins = [
+        node
+        for node in statements(loop.forward.node.body)
+        if isinstance(node, ast.For) and same(node.target, loop.node.target) and same(node.iter, loop.node.iter)
+    ]
+    return len(twins) != 1
+
+
+__all__ = ("CLASSIC", "METHODS", "Plan", "SINGLE", "STAGE", "plan_inner")

@@ -1,0 +1,287 @@
+# Copyright (c) 2026 The specdec.blackwell authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""EAGLE-3 targets of an installed vLLM: what each architecture is, and the edits that make it one."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any, Dict, List, Optional, Tuple
+
+from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._index import ClassRef, Index
+from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._values import Registered, built_by
+from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._vllm_edits import Edit, Writer
+from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._vllm_gates import (
+    TOKEN_FIELD,
+    read_token_branch,
+    read_whitelist,
+    refuses_pipeline,
+    serves_bare_decoders,
+    token_field,
+)
+from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._vllm_interface import (
+    OVER_PP,
+    PROTOCOL,
+    is_multimodal,
+    read_interface,
+    takes_last,
+)
+from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._vllm_loop import Refusal
+from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._vllm_models import (
+    ABSENT,
+    BY_HAND,
+    NATIVE,
+    PATCHABLE,
+    Model,
+    Models,
+)
+from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._vllm_registry import (
+    Entry,
+    Registry,
+    text_config,
+)
+
+LAST_LAYER = "last_layer"
+
+
+class Survey:
+    """One installed vLLM."""
+
+    def __init__(self, request: Dict[str, Any]) -> None:
+        self.index = Index(request["root"], ("vllm",))
+        self.config: Optional[Dict[str, Any]] = request.get("model_config")
+        self.last_layer = bool(request.get("last_layer"))
+        self.whole = request.get("architectures") is None
+        self.registry = Registry(self.index)
+        self.interface = read_interface(self.index)
+        self.models = Models(self.index, serves_bare_decoders(self.index))
+        self.writer = Writer(self.index, self.interface)
+        self.whitelist = read_whitelist(self.index)
+        self.tokens = read_token_branch(self.index)
+        self.no_pipeline = refuses_pipeline(self.index)
+
+    def answer(self, name: str) -> Dict[str, Any]:
+        """The response's item for one architecture."""
+        entry = self.registry.entries.get(name)
+        if entry is None:
+            return _item(ABSENT, reason=f"this release's registry has no {name}")
+        ref = self.registry.class_of(entry)
+        if ref is None:
+            place = self.index.path_of(entry.module)
+            reason = self.index.broken.get(place[0]) if place is not None else None
+            return _item(BY_HAND, reason=reason or f"{entry.module} has no readable class {entry.class_name}")
+        if self.interface.protocol is None:
+            return _item(BY_HAND, file=ref.module.path, reason=f"this release has no {PROTOCOL}: it has no EAGLE-3")
+        return self._classify(entry, ref)
+
+    def _classify(self, entry: Entry, ref: ClassRef) -> Dict[str, Any]:
+        model = self.models.read(ref)
+        item = _item(model.state, model.shape, ref.module.path, model.reason)
+        if model.state == BY_HAND:
+            return item
+        notes: List[str] = item["notes"]
+        texts, known = self._texts(model)
+        if model.wrapper and not texts:
+            notes.append(
+                "which text model it builds is known only with the model's config.json (model: its directory); it must "
+                "support EAGLE-3 too"
+            )
+        item["text_architectures"] = known
+        chain = [model] + texts
+        for text, name in zip(texts, known):
+            if text.state == BY_HAND:
+                return _item(BY_HAND, text.shape, ref.module.path, f"its text model {name}: {text.reason}", known)
+        changed = [one for one in chain if one.state == PATCHABLE]
+        if changed:
+            item["state"], item["shape"] = PATCHABLE, changed[0].shape
+        try:
+            edits = self._edits(entry, chain, changed, notes)
+            edits += self._last(chain, item, notes)
+        except Refusal as refusal:
+            return _item(BY_HAND, refusal.kind, ref.module.path, refusal.reason, known)
+        item["edits"] = [] if self.whole else _once(edits)
+        self._say(chain[-1], item, notes)
+        return item
+
+    # the text model of a wrapper
+
+    def _texts(self, model: Model) -> Tuple[List[Model], List[str]]:
+        """The language model under a wrapper and what lies under that, with the architectures' names."""
+        texts: List[Model] = []
+        names: List[str] = []
+        current = model
+        while len(texts) < 4:
+            inner = current.inner
+            if isinstance(inner, ClassRef):
+                ref, name = inner, self.registry.architecture_of(inner) or inner.name
+            else:
+                found = self._built(current, inner)
+                if found is None:
+                    break
+                ref, name = found
+            current = self.models.read(ref)
+            texts.append(current)
+            names.append(name)
+        return texts, names
+
+    def _built(self, model: Model, inner: Any) -> Optional[Tuple[ClassRef, str]]:
+        """The registered class that a wrapper builds: named in the source, or in the model's config."""
+        if not model.path:
+            return None
+        built = inner if isinstance(inner, Registered) else built_by(self.index, model.ref, model.path[0])
+        wanted: List[str] = []
+        if isinstance(built, Registered):
+            wanted = list(built.architectures)
+        elif isinstance(built, ClassRef) or model.decoder is not None:
+            return None
+        if not wanted and self.config is not None:
+            part = text_config(self.config, built.config if isinstance(built, Registered) else ())
+            wanted = list((part or {}).get("architectures") or [])
+            if not wanted and part is not None:
+                found = self.registry.text_architecture(part.get("model_type"))
+                wanted = [found] if found is not None else []
+        for name in wanted:
+            entry = self.registry.entries.get(name)
+            ref = None if entry is None else self.registry.class_of(entry)
+            if ref is not None and ref != model.ref:
+                return ref, name
+        return None
+
+    # edits
+
+    def _edits(self, entry: Entry, chain: List[Model], changed: List[Model], notes: List[str]) -> List[Edit]:
+        edits: List[Edit] = []
+        if self.whole:
+            return edits
+        for model in reversed(changed):
+            if model.capture is not None:
+                edits += self.writer.decoder(model.capture)
+            edits += self.writer.outer(model) if model.decoder is not None else self.writer.wrapper(model)
+        if changed:
+            edits += self._whitelisted(entry, chain, notes)
+            edits += self._token(chain[0], notes)
+        return edits
+
+    def _whitelisted(self, entry: Entry, chain: List[Model], notes: List[str]) -> List[Edit]:
+        if self.whitelist is None:
+            return []
+        kinds = self._model_types(entry, chain)
+        if self.config is None:
+            notes.append(
+                "{0} of this release lists model types; those read from the source are {1}. A checkpoint whose config.json "
+                "says another needs model: its directory".format(self.whitelist.variable, ", ".join(kinds) or "none")
+            )
+        return self.whitelist.edits(kinds)
+
+    def _model_types(self, entry: Entry, chain: List[Model]) -> List[str]:
+        kinds: List[str] = []
+        text = chain[-1]
+        if self.config is not None:
+            part = self.config if len(chain) == 1 and not entry.multimodal else text_config(self.config, ())
+            kind = (part or self.config).get("model_type")
+            if isinstance(kind, str):
+                kinds.append(kind)
+        name = entry.architecture if len(chain) == 1 else self.registry.architecture_of(text.ref)
+        classes = [one for one in (text.ref, text.outer, text.decoder) if one is not None]
+        unique = [one for place, one in enumerate(classes) if one.module not in [two.module for two in classes[:place]]]
+        kinds += [kind for kind in self.registry.model_types(name, unique) if kind not in kinds]
+        return kinds
+
+    def _token(self, model: Model, notes: List[str]) -> List[Edit]:
+        if self.tokens is None or not is_multimodal(self.index, model.ref):
+            return []
+        if self.tokens.handled(model.ref.name) is not None:
+            return []
+        field = token_field(self.index, model.ref, self.config)
+        if field == TOKEN_FIELD:
+            return []
+        if field is None:
+            notes.append(
+                f"the V1 runner's drafter reads config.{TOKEN_FIELD}, and the source does not tell under which name this model's config "
+                "holds it: there it fails at start-up unless config.json has that field"
+            )
+            return []
+        return self.tokens.edits(model.ref.name, field)
+
+    def _last(self, chain: List[Model], item: Dict[str, Any], notes: List[str]) -> List[Edit]:
+        """The last layer's id, for a decoder that captures without it."""
+        decoder = chain[-1].decoder
+        if decoder is None or chain[-1].capture is not None:
+            return []
+        if takes_last(self.index, decoder) is not False:
+            return []
+        if not self.last_layer:
+            notes.append(
+                f"{decoder.name} cannot hand out the last layer's id (the number of layers), which training by speculators asks for: "
+                "last_layer: true adds it"
+            )
+            return []
+        edits = self.writer.last_layer(decoder)
+        if item["state"] == NATIVE:
+            item["state"], item["shape"] = PATCHABLE, LAST_LAYER
+        return edits
+
+    # what will not work
+
+    def _say(self, text: Model, item: Dict[str, Any], notes: List[str]) -> None:
+        decoder = text.decoder
+        if self.interface.pipeline:
+            value = None if decoder is None else self.index.class_value(decoder, OVER_PP)
+            if value is None or not (isinstance(value.node, ast.Constant) and value.node.value is True):
+                notes.append(
+                    "no pipeline parallelism with EAGLE-3: this decoder does not carry captured states between ranks, and "
+                    "the V2 runner refuses it; use tensor parallelism"
+                )
+        elif self.no_pipeline:
+            notes.append(
+                "no pipeline parallelism with EAGLE-3: the V2 runner refuses it, and on the V1 runner states captured on "
+                "earlier ranks are lost; use tensor parallelism"
+            )
+        else:
+            notes.append(
+                "no pipeline parallelism with EAGLE-3: this release does not check it, and states captured on earlier ranks "
+                "are lost; use tensor parallelism"
+            )
+        drafts = [name for name in self.registry.drafts if "eagle3" in name.lower()]
+        if drafts:
+            notes.append("drafts that this release loads: " + ", ".join(drafts))
+
+
+def _once(edits: List[Edit]) -> List[Edit]:
+    """Without those that two classes of one file both ask for."""
+    return [edit for place, edit in enumerate(edits) if edit not in edits[:place]]
+
+
+def _item(
+    state: str,
+    shape: Optional[str] = None,
+    file: Optional[str] = None,
+    reason: Optional[str] = None,
+    texts: Optional[List[str]] = None,
+) -> Dict[str, Any]:
+    return {
+        "state": state,
+        "shape": shape,
+        "file": file,
+        "text_architectures": texts or [],
+        "reason": reason,
+        "notes": [],
+        "edits": [],
+    }
+
+
+def derive(request: Dict[str, Any]) -> Dict[str, Any]:
+    """Answers a request of ``derive.run_request`` for vLLM. A survey (``architectures`` null) carries no edits."""
+    survey = Survey(request)
+    if not survey.registry.found:
+        broken = "; ".join(survey.index.broken.values())
+        return {
+            "architectures": {},
+            "error": {"message": broken or "no vLLM model registry below {0}".format(request["root"])},
+        }
+    names = request.get("architectures")
+    wanted = list(survey.registry.entries) if names is None else list(names)
+    return {"architectures": {name: survey.answer(name) for name in wanted}, "error": None}
+
+
+__all__ = ("derive",)

@@ -1,0 +1,240 @@
+# Copyright (c) 2026 The specdec.blackwell authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What an installed engine says about EAGLE-3, read as the release has it and as it is now.
+
+PRIVATE to the collection: it can have breaking changes at any time.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import typing as t
+
+from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3 import derive
+from ansible_collections.specdec.blackwell.plugins.module_utils._errors import BadInput, SpecdecError
+from ansible_collections.specdec.blackwell.plugins.module_utils._ledger import Ledger
+from ansible_collections.specdec.blackwell.plugins.module_utils._release_view import release_view
+from ansible_collections.specdec.blackwell.plugins.module_utils._site_packages import (
+    Environment,
+    NotInstalled,
+    Package,
+    find_package,
+    probe,
+    record_digest_matches,
+)
+from ansible_collections.specdec.blackwell.plugins.module_utils._store import Store, default_folder, open_store, sha256
+from ansible_collections.specdec.blackwell.plugins.module_utils._target import call
+
+Item = t.Dict[str, t.Any]
+Items = t.Dict[str, Item]
+
+NATIVE, PATCHED, PATCHABLE, BY_HAND, ABSENT = "native", "patched", "patchable", "by_hand", "absent"
+SPECULATORS = "speculators"
+
+
+class Engine:
+    """An engine in its environment, and where the ledger of that environment is."""
+
+    def __init__(self, name: str, env: Environment, package: Package, ledger: str) -> None:
+        self.name = name
+        self.env = env
+        self.package = package
+        self.ledger = ledger
+
+    def label(self) -> str:
+        return f"{self.package.distribution or self.name} {self.package.version or ''}".strip()
+
+    def said(self) -> Item:
+        return {"engine": self.name, "distribution": self.package.distribution, "version": self.package.version}
+
+    def patches(self) -> list[str]:
+        """Names of the patches that the ledger has on this engine, the last applied first."""
+        store = open_store(self.ledger, create=False)
+        if store is None:
+            return []
+        with store:
+            ledger = Ledger.load(store)
+            target = {"package": self.name, "prefix": os.path.realpath(self.env.prefix)}
+            records = [record for record in ledger.patches.values() if record.target == target]
+            return [record.name for record in sorted(records, key=lambda record: -record.sequence)]
+
+
+class Wanted(t.NamedTuple):
+    """Architectures to look at, None for all of the registry, and the model's parsed config.json if it was given."""
+
+    architectures: list[str] | None
+    model_config: dict[str, t.Any] | None
+    last_layer: bool
+
+
+def open_engine(name: str, python: str | None, ledger_dir: str | None) -> Engine:
+    """Finds the engine. Raises SpecdecError, with the detail ``installed: false`` when there is none yet."""
+    try:
+        env = probe(python)
+        package = find_package(env, name)
+    except NotInstalled as error:
+        error.details["installed"] = False
+        raise
+    except BadInput as error:
+        if python is not None and not os.path.lexists(os.path.expanduser(python)):
+            error.details["installed"] = False
+        raise
+    folder = default_folder(env) if ledger_dir is None else os.path.abspath(os.path.expanduser(ledger_dir))
+    return Engine(name, env, package, folder)
+
+
+def wanted(engine: str, model: str | None, architectures: t.Sequence[str] | None, *, last_layer: bool) -> Wanted:
+    """What the task asks about. Raises BadInput on a model folder that does not say."""
+    if engine == SPECULATORS:
+        if model is not None or architectures:
+            raise BadInput("engine: speculators takes neither 'model' nor 'architectures'; it has only custom_worker")
+        return Wanted(None, None, last_layer)
+    if model is None:
+        return Wanted(list(dict.fromkeys(architectures)) if architectures else None, None, last_layer)
+    config = _config(model)
+    names = config.get("architectures")
+    if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
+        raise BadInput(f"{model}/config.json names no architectures; give 'architectures', not 'model'", model=model)
+    return Wanted(list(dict.fromkeys(names)), config, last_layer)
+
+
+def _config(model: str) -> dict[str, t.Any]:
+    path = os.path.join(model, "config.json")
+    try:
+        with open(path, encoding="utf-8-sig") as stream:
+            config = json.load(stream)
+    except OSError as error:
+        hint = "" if os.path.isdir(model) else " ('model' is the folder of a model on this host)"
+        raise BadInput(f"cannot read {path}: {error.strerror}{hint}", model=model) from error
+    except ValueError as error:
+        raise BadInput(f"{path} is no JSON: {error}", model=model) from error
+    if not isinstance(config, dict):
+        raise BadInput(f"{path} is no model's configuration: it holds no object", model=model)
+    return config
+
+
+class Survey:
+    """``base``: what the release has, this collection's own patches taken away. ``now``: what is there."""
+
+    def __init__(self, engine: Engine, asked: Wanted) -> None:
+        self._engine = engine
+        self._asked = asked
+        contents = _release_contents(engine)
+        package = engine.package
+        flat = engine.name != SPECULATORS
+        with release_view(package.root, package.name, contents, linked_folders=flat) as root:
+            self.base = self._derive(root)
+        self.now = self._derive(package.root) if contents else self.base
+
+    def _derive(self, root: str) -> Items:
+        package = self._engine.package
+        answer = call(
+            self._engine.env,
+            derive.run_request,
+            {
+                "engine": self._engine.name,
+                "root": root,
+                "architectures": self._asked.architectures,
+                "model_config": self._asked.model_config,
+                "last_layer": self._asked.last_layer,
+                "distribution": package.distribution,
+                "version": package.version,
+                "others": _others(self._engine),
+            },
+        )
+        error = answer.get("error")
+        if error:
+            details = {key: value for key, value in error.items() if key not in ("message", "kind")}
+            raise SpecdecError(str(error["message"]), **details)
+        items: Items = answer["architectures"]
+        return items
+
+    def items(self, *, without_patches: bool = False) -> Items:
+        """The public answer by architecture; ``without_patches``: as if this collection had made none."""
+        now = self.base if without_patches else self.now
+        return {name: self._judged(item, now.get(name, item)) for name, item in self.base.items()}
+
+    def _judged(self, base: Item, now: Item) -> Item:
+        item = {key: value for key, value in base.items() if key != "edits"}
+        if base["state"] == PATCHABLE and now["state"] == NATIVE:
+            item["state"] = PATCHED
+        elif base["state"] == NATIVE and base["file"]:
+            released = self._is_release(base["file"])
+            if released is False:
+                item["state"] = PATCHED
+                item["reason"] = f"{base['file']} is not the release's own: somebody else patched it"
+            elif released is None:
+                note = f"RECORD does not tell whether {base['file']} is the release's own"
+                item["notes"] = [*base["notes"], note]
+        return item
+
+    def _is_release(self, file: str) -> bool | None:
+        package = self._engine.package
+        try:
+            with open(os.path.join(package.root, *file.split("/")), "rb") as stream:
+                return record_digest_matches(package, file, stream.read())
+        except OSError:
+            return None
+
+
+def _others(engine: Engine) -> dict[str, str | None]:
+    """Versions of the other engines in the same environment."""
+    found: dict[str, str | None] = {}
+    for name in derive.ENGINES:
+        if name != engine.name:
+            try:
+                found[name] = find_package(engine.env, name).version
+            except SpecdecError:
+                continue
+    return found
+
+
+def _release_contents(engine: Engine) -> dict[str, bytes]:
+    """The release's bytes of the files that this collection has changed, by their path as RECORD has it."""
+    store = open_store(engine.ledger, create=False)
+    if store is None:
+        return {}
+    with store:
+        ledger = Ledger.load(store)
+        return {
+            file: data
+            for path, entry in ledger.files.items()
+            for file, data in _original(engine.package, store, path, entry.base, entry.current)
+        }
+
+
+def _original(package: Package, store: Store, path: str, base: str, current: str) -> t.Iterator[tuple[str, bytes]]:
+    directory = os.path.realpath(package.directory)
+    if not path.startswith(directory + os.sep):
+        return
+    file = "/".join([package.name, *os.path.relpath(path, directory).split(os.sep)])
+    try:
+        data = store.original(base)
+        with open(path, "rb") as stream:
+            now = stream.read()
+    except (OSError, SpecdecError):
+        return
+    # Another release may have come in the meantime; then what is there is the release.
+    released = record_digest_matches(package, file, data)
+    if now != data and (released or (released is None and sha256(now) == current)):
+        yield file, data
+
+
+__all__ = (
+    "ABSENT",
+    "BY_HAND",
+    "NATIVE",
+    "PATCHABLE",
+    "PATCHED",
+    "SPECULATORS",
+    "Engine",
+    "Item",
+    "Items",
+    "Survey",
+    "Wanted",
+    "open_engine",
+    "wanted",
+)

@@ -1,0 +1,88 @@
+# Copyright (c) 2026 The specdec.blackwell authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""PRIVATE to the collection. ``branch``: an elif, else, except or finally of a compound statement."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import Any
+
+from ansible_collections.specdec.blackwell.plugins.module_utils._errors import BadInput
+from ansible_collections.specdec.blackwell.plugins.module_utils._fields import Fields, code
+from ansible_collections.specdec.blackwell.plugins.module_utils._ops import _branches as branches
+from ansible_collections.specdec.blackwell.plugins.module_utils._ops._base import (
+    DRIFTED,
+    PRESENT,
+    Context,
+    Operation,
+    Verdict,
+    drifted,
+    settle,
+)
+from ansible_collections.specdec.blackwell.plugins.module_utils._pattern import Found, Pattern, nearest
+from ansible_collections.specdec.blackwell.plugins.module_utils._scope import Scope
+from ansible_collections.specdec.blackwell.plugins.module_utils._source import Splice
+
+MODIFIERS = ("of", "before", "count")
+ABSENT = False
+
+_KEYWORD = re.compile(rb"(elif|else|except|finally)\b")
+_OPENERS = {"elif": b"if _:", "else": b"if _:", "except": b"try:", "finally": b"try:"}
+
+
+class Branch(Operation):
+    """Add a branch in its legal place."""
+
+    def __init__(self, branch: branches.Branch, pattern: Pattern, count: int | str) -> None:
+        self.branch = branch
+        self.pattern = pattern
+        self.count = count
+
+    def examine(self, scope: Scope, context: Context) -> Verdict:
+        found = self.pattern.as_statements(scope)
+        todo: list[Found] = []
+        splices: list[Splice] = []
+        for match in found:
+            place = branches.examine(scope.source, match.nodes[0], self.branch)
+            if place.state == DRIFTED:
+                return drifted(place.message, line=place.line, matches=len(found), candidates=place.candidates)
+            if place.state != PRESENT:
+                todo.append(match)
+                splices.extend(place.splices)
+        return settle(
+            count=self.count,
+            todo=todo,
+            done=len(found) - len(todo),
+            splices=splices,
+            lines=[scope.source.line_of(scope.source.start(match.nodes[0])) for match in found],
+            nothing=drifted(
+                f"{scope.describe()} has no statement {self.pattern.text!r}", candidates=nearest(scope, self.pattern)
+            ),
+            what=f"{scope.describe()} has {self.pattern.text!r}",
+        )
+
+
+def parse(fields: Fields, *, absent: bool) -> Branch:
+    text = code(fields.text("branch"))
+    keyword = _KEYWORD.match(text)
+    if not keyword:
+        raise BadInput(f"{fields.what}: `branch` must begin with elif, else, except or finally")
+    fields.choice("before", ("else",), "else")
+    word = keyword.group().decode("ascii")
+    opener = _OPENERS[word] + b"\n    pass\n"
+    try:
+        tree: list[Any] = ast.parse((opener + text).decode("utf-8")).body
+    except (SyntaxError, ValueError) as error:
+        # The two lines put above the branch do not count.
+        line = error.lineno - 2 if isinstance(error, SyntaxError) and error.lineno else 1
+        reason = error.msg if isinstance(error, SyntaxError) else str(error)
+        raise BadInput(f"{fields.what}: `branch` does not parse, line {line}: {reason}") from None
+    owner = tree[0]
+    inner = branches.parts(owner)
+    if len(tree) != 1 or len(inner) != 1:
+        raise BadInput(f"{fields.what}: `branch` must be one branch; write one edit for each")
+    pattern = Pattern(fields.text("of"), what=f"{fields.what}, of")
+    return Branch(branches.Branch(word, opener, text, owner), pattern, fields.count())
