@@ -22,7 +22,6 @@ from ansible_collections.specdec.blackwell.plugins.module_utils._decision import
 )
 from ansible_collections.specdec.blackwell.plugins.module_utils._errors import Refused, SpecdecError
 from ansible_collections.specdec.blackwell.plugins.module_utils._ledger import PatchRecord
-from ansible_collections.specdec.blackwell.plugins.module_utils._plan import files_of
 from ansible_collections.specdec.blackwell.plugins.module_utils._replay import PRESENT, PRISTINE, over, replay
 from ansible_collections.specdec.blackwell.plugins.module_utils._store import sha256
 
@@ -97,7 +96,7 @@ def _unknown(job: Job) -> Decision:
         return Decision({}, [], [], [])
     if job.target.missing is not None:
         return Decision({}, [], [], [job.target.missing.message])
-    places = {name: job.target.locate(job.files, name, job.request.follow) for name in files_of(edits)}
+    places = {name: job.target.locate(job.files, name, job.request.follow) for name in job.target.names(edits)}
     planned = job.planner.run(edits, places, job.files.now, known=False)
     found = []
     for edit in planned.edits:

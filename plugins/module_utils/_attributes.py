@@ -17,7 +17,7 @@ import stat
 import struct
 
 from ansible_collections.specdec.blackwell.plugins.module_utils._errors import SpecdecError
-from ansible_collections.specdec.blackwell.plugins.module_utils._places import Place
+from ansible_collections.specdec.blackwell.plugins.module_utils._places import Place, not_writable
 from ansible_collections.specdec.blackwell.plugins.module_utils._trust import user_name
 
 _GET_FLAGS = 0x80086601 if struct.calcsize("l") == 8 else 0x80046601
@@ -79,15 +79,6 @@ def _blocked_directory(place: Place, status: os.stat_result | None, predict: boo
 
 
 _EFFECTIVE = os.access in os.supports_effective_ids
-
-
-def not_writable(directory: str, uid: int) -> SpecdecError:
-    owner = user_name(uid)
-    return SpecdecError(
-        f"{user_name(os.geteuid())} cannot write in {directory}, which belongs to {owner}. Run the task as that user "
-        f"or as root (become: true, become_user: {owner}). Everything is as it was.",
-        path=directory,
-    )
 
 
 def _flagged(handle: int, path: str, kind: str) -> SpecdecError | None:
@@ -208,4 +199,4 @@ def _lost(path: str, what: str, error: OSError) -> SpecdecError:
     )
 
 
-__all__ = ("copy_attributes", "folder_obstacle", "mounted_error", "not_writable", "obstacle")
+__all__ = ("copy_attributes", "folder_obstacle", "mounted_error", "obstacle")

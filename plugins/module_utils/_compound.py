@@ -10,6 +10,7 @@ import ast
 from typing import Any, Sequence, cast
 
 from ansible_collections.specdec.blackwell.plugins.module_utils import _lexer as lexer
+from ansible_collections.specdec.blackwell.plugins.module_utils import _proof as proof
 from ansible_collections.specdec.blackwell.plugins.module_utils._scope import Block, ScopeNode
 from ansible_collections.specdec.blackwell.plugins.module_utils._source import DEFINITIONS, Source, blocks_of
 from ansible_collections.specdec.blackwell.plugins.module_utils._syntax import same
@@ -88,6 +89,33 @@ def same_tail(left: ast.AST, right: ast.AST) -> bool:
     return all(same(getattr(left, field, []), getattr(right, field, [])) for field in _BLOCK_FIELDS[1:])
 
 
+def branches(node: Any) -> list[Any]:
+    """The branches of a statement after its first body, as nodes or statement lists."""
+    found: list[Any] = list(getattr(node, "handlers", []))
+    orelse = getattr(node, "orelse", [])
+    if orelse:
+        found.append(orelse)
+        if isinstance(node, ast.If) and len(orelse) == 1 and isinstance(orelse[0], ast.If):
+            found.extend(branches(orelse[0]))
+    if getattr(node, "finalbody", []):
+        found.append(node.finalbody)
+    return found
+
+
+def has_elif(source: Source, node: ast.If) -> bool:
+    """Whether the statement goes on with an ``elif``, which is an ``If`` alone in ``orelse``, spelled so."""
+    only = node.orelse[0] if len(node.orelse) == 1 else None
+    return isinstance(only, ast.If) and source.text.startswith(b"elif", source.start(only))
+
+
+def elif_chain(source: Source, node: ast.If) -> list[ast.If]:
+    """An if statement and its ``elif`` ones."""
+    chain = [node]
+    while has_elif(source, chain[-1]):
+        chain.append(cast(ast.If, chain[-1].orelse[0]))
+    return chain
+
+
 def jumps_out(statements: Sequence[ast.stmt]) -> ast.stmt | None:
     """A ``break`` or ``continue`` that belongs to a loop around ``statements``; None without one."""
     for node in statements:
@@ -102,6 +130,24 @@ def jumps_out(statements: Sequence[ast.stmt]) -> ast.stmt | None:
             if found is not None:
                 return found
     return None
+
+
+def check_moved(source: Source, text: bytes, indent: bytes, nodes: Sequence[ast.AST]) -> None:
+    """A proof: ``text``, lines at ``indent``, holds the very same statements, strings included.
+
+    :raises ProofFailed: it does not.
+    """
+    wanted = [ast.dump(node) for node in nodes]
+    tree = ast.parse((b"if _:\n" + text if indent else text).decode("utf-8"))
+    for node in ast.walk(tree):
+        for _field, statements in blocks_of(node):
+            if len(statements) == len(wanted) and all(map(_dumps_as, statements, wanted)):
+                return
+    raise proof.fail(source.path, f"moving line {cast(ast.stmt, nodes[0]).lineno} would change it")
+
+
+def _dumps_as(node: ast.AST, text: str) -> bool:
+    return text.startswith(type(node).__name__ + "(") and ast.dump(node) == text
 
 
 def ancestors(scope: ScopeNode, block: Block) -> list[ast.stmt]:
@@ -131,6 +177,10 @@ __all__ = (
     "ancestors",
     "after_block",
     "body_span",
+    "branches",
+    "check_moved",
+    "elif_chain",
+    "has_elif",
     "header_end",
     "jumps_out",
     "last_statement",

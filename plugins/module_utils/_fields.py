@@ -7,10 +7,12 @@
 from __future__ import annotations
 
 import ast
-from typing import Any, Sequence
+from typing import Any, Sequence, cast
 
+from ansible_collections.specdec.blackwell.plugins.module_utils import _lexer as lexer
 from ansible_collections.specdec.blackwell.plugins.module_utils._errors import BadInput
-from ansible_collections.specdec.blackwell.plugins.module_utils._indent import leading_lines, reindent
+from ansible_collections.specdec.blackwell.plugins.module_utils._indent import code
+from ansible_collections.specdec.blackwell.plugins.module_utils._parse import parse, reason
 
 
 class Fields:
@@ -97,21 +99,29 @@ class Fields:
         return self.number("count") or 1
 
     def expression(self, key: str) -> Snippet:
-        """A value that is one Python expression."""
+        """A value that is one Python expression; a tuple without its parentheses gets them."""
         text = self.text(key).strip()
+        data = text.encode("utf-8")
+        if any(token.kind == lexer.COMMENT for token in lexer.tokens(data)):
+            raise BadInput(f"{self.what}: `{key}` must be an expression without a comment: {text!r}")
         try:
-            tree = ast.parse(text, mode="eval")
-        except (SyntaxError, ValueError) as error:
-            raise BadInput(f"{self.what}: `{key}` is no Python expression, {_reason(error)}: {text!r}") from None
-        return Snippet(text.encode("utf-8"), [ast.Expr(tree.body)])
+            body = parse(text).body
+        except SyntaxError as error:
+            raise BadInput(f"{self.what}: `{key}` is no Python expression, {reason(error)}: {text!r}") from None
+        if len(body) != 1 or not isinstance(body[0], ast.Expr) or isinstance(body[0].value, ast.Starred):
+            raise BadInput(f"{self.what}: `{key}` is no Python expression: {text!r}")
+        bare = isinstance(body[0].value, (ast.Tuple, ast.Yield, ast.YieldFrom))
+        if bare and not (data.startswith(b"(") and lexer.closing(data, 0) == len(data)):
+            data = b"(" + data + b")"
+        return Snippet(data, body)
 
     def statements(self, key: str) -> Snippet:
         """A value that is Python statements, brought to column 0."""
         text = code(self.text(key))
         try:
-            tree = ast.parse(text.decode("utf-8"))
-        except (SyntaxError, ValueError) as error:
-            raise BadInput(f"{self.what}: `{key}` does not parse, {_reason(error)}") from None
+            tree = parse(text.decode("utf-8"))
+        except SyntaxError as error:
+            raise BadInput(f"{self.what}: `{key}` does not parse, {reason(error)}") from None
         if not tree.body:
             raise BadInput(f"{self.what}: `{key}` has no statement")
         return Snippet(text, tree.body)
@@ -126,23 +136,7 @@ class Snippet:
 
     @property
     def expression(self) -> ast.expr:
-        node = self.tree[0]
-        assert isinstance(node, ast.Expr)
-        return node.value
-
-
-def code(text: str) -> bytes:
-    """Source as a person wrote it in YAML: without empty lines around it and at column 0."""
-    data = leading_lines(text.replace("\r\n", "\n").replace("\r", "\n").encode("utf-8")).rstrip()
-    if data[:1] in (b" ", b"\t"):
-        data = reindent(data, indent=b"")
-    return data
-
-
-def _reason(error: Exception) -> str:
-    if isinstance(error, SyntaxError):
-        return f"line {error.lineno}: {error.msg}"
-    return str(error)
+        return cast(ast.Expr, self.tree[0]).value
 
 
 def describe(value: Any) -> str:

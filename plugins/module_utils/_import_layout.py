@@ -26,10 +26,7 @@ def _names_of(source: Source, node: ImportNode) -> listing.Listing:
         if source.text[token.start : token.end] == b"import":
             after = token.end
             break
-    if source.text[after:end].lstrip(b" \t\f\\\r\n")[:1] == b"(":
-        inside = listing.brackets(source, after, end)
-        assert inside is not None
-        after, end = inside
+    after, end = listing.brackets(source, after, end) or (after, end)
     return listing.Listing(after, end, listing.split(source, after, end))
 
 
@@ -78,26 +75,19 @@ def without_names(scope: Scope, nodes: Sequence[ImportNode], names: Sequence[str
     """Take names out of imports; an import left without names goes whole."""
     source = scope.source
     splices: list[Splice] = []
+    empty: list[ast.AST] = []
     for node in nodes:
         found = _names_of(source, node)
         gone = [index for index, item in enumerate(found.items) if _text(source, item) in names]
         if len(gone) == len(found.items):
-            for block in scope.blocks():
-                if node in block.statements:
-                    index = block.statements.index(node)
-                    splices.extend(suite.remove(source, block, index, index + 1))
+            empty.append(node)
         elif gone:
-            splices.extend(_drop_all(source, found, gone))
+            splices.extend(listing.drop_many(source, found, gone))
+    for block in scope.blocks() if empty else ():
+        ranges = [(index, index + 1) for index, node in enumerate(block.statements) if node in empty]
+        if ranges:
+            splices.extend(suite.remove_many(source, block, ranges))
     return splices
-
-
-def _drop_all(source: Source, found: listing.Listing, gone: Sequence[int]) -> list[Splice]:
-    """Drop several items: each with the comma on its own side, so that the spans never overlap."""
-    if len(gone) == 1:
-        return listing.drop(source, found, gone[0])
-    kept = [item for index, item in enumerate(found.items) if index not in gone]
-    text = b", ".join(source.text[start:end] for start, end in kept)
-    return [Splice(found.items[0][0], found.items[-1][1], text)]
 
 
 def new_import(scope: Scope, statement: str, module: str) -> tuple[int | None, list[Splice]]:
@@ -112,7 +102,8 @@ def new_import(scope: Scope, statement: str, module: str) -> tuple[int | None, l
     if index == 0 and isinstance(scope.node, ast.Module):
         return _at_top(source, block, code)
     line = source.line_of(source.end(statements[index - 1])) if index else None
-    return line, suite.insert(source, block, index, code)
+    after_docstring = index == 1 and docstring(scope.node) is not None
+    return line, suite.insert(source, block, index, code, blank_lines=1 if after_docstring else 0)
 
 
 def _place(statements: Sequence[ast.stmt], module: str, *, has_docstring: bool, plain: bool) -> int:

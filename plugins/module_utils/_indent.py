@@ -10,6 +10,7 @@ import ast
 import re
 
 from ansible_collections.specdec.blackwell.plugins.module_utils import _lexer as lexer
+from ansible_collections.specdec.blackwell.plugins.module_utils._parse import parse
 
 _NEWLINE = re.compile(rb"\r\n|\r|\n")
 _INDENT = re.compile(rb"[ \t\f]*")
@@ -47,17 +48,35 @@ def _line_kinds(text: bytes, movable: set[int]) -> dict[int, str]:
 
 
 def _docstrings(text: bytes) -> set[int]:
-    """Offsets at which the docstrings of definitions in ``text`` start."""
+    """Offsets at which docstrings of definitions in ``text`` start whose lines can move and mean the same."""
     starts: set[int] = set()
+    if not re.search(rb"\b(?:def|class)\b", text):
+        return starts
     offsets = lexer.line_starts(text)
-    for node in ast.walk(ast.parse(text.decode("utf-8"))):
+    for node in ast.walk(parse(text.decode("utf-8"))):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) and isinstance(
             node.body[0], ast.Expr
         ):
             value = node.body[0].value
             if isinstance(value, ast.Constant) and isinstance(value.value, str):
-                starts.add(offsets[value.lineno - 1] + value.col_offset)
+                start = offsets[value.lineno - 1] + value.col_offset
+                if _can_move(text, offsets[value.lineno - 1], start):
+                    starts.add(start)
     return starts
+
+
+def _can_move(text: bytes, line: int, start: int) -> bool:
+    """Whether all lines of a docstring are indented at least as deep as its first, and moving keeps their distances."""
+    end = next(lexer.tokens(text, start)).end
+    literal = text[start:end]
+    if (
+        re.search(rb"\\[\r\n]", literal)
+        or next(lexer.significant(text, end), lexer.Token("", end, end)).kind == "string"
+    ):
+        return False
+    lead = text[line:start]
+    rest = [part for part in _NEWLINE.split(literal)[1:] if part.strip()]
+    return not lead.strip() and all(part.startswith(lead) and b"\t" not in part[len(lead) :] for part in rest)
 
 
 def reindent(
@@ -89,6 +108,9 @@ def reindent(
         match = _INDENT.match(body)
         lead = match.group() if match else b""
         kind = kinds[start]
+        if b"\f" in lead and kind in (LOGICAL, COMMENT):
+            body = body[lead.rindex(b"\f") + 1 :]
+            lead = lead.rpartition(b"\f")[2]
         if kind in (LOGICAL, COMMENT):
             new, level = _level(lead, levels, written, indent, unit, pushing=kind == LOGICAL)
             body = new + body[len(lead) :]
@@ -96,7 +118,7 @@ def reindent(
             base, new = (levels[-1], written[-1]) if levels else (b"", indent)
             body = new + (lead[len(base) :] if lead.startswith(base) else b"") + body[len(lead) :]
         elif kind != STRING:
-            body = b""
+            body = b"\f" if b"\f" in body else b""
         pieces.append(body + (newline if newline is not None and tail else tail))
     return b"".join(pieces)
 
@@ -125,6 +147,14 @@ def _level(
     return written[0], 0
 
 
+def code(text: str) -> bytes:
+    """Source as a person wrote it in YAML: without empty lines around it and at column 0."""
+    data = leading_lines(text.replace("\r\n", "\n").replace("\r", "\n").encode("utf-8")).rstrip()
+    if data[:1] in (b" ", b"\t"):
+        data = reindent(data, indent=b"")
+    return data
+
+
 def leading_lines(text: bytes) -> bytes:
     """``text`` without the empty lines it starts with."""
     position = 0
@@ -135,4 +165,4 @@ def leading_lines(text: bytes) -> bytes:
         position = lexer.next_line(text, position)
 
 
-__all__ = ("reindent", "leading_lines")
+__all__ = ("reindent", "code", "leading_lines")

@@ -18,7 +18,11 @@ import sys
 import typing as t
 
 from ansible_collections.specdec.blackwell.plugins.module_utils._errors import BadInput, SpecdecError
-from ansible_collections.specdec.blackwell.plugins.module_utils._trust import Credentials, credentials_for
+from ansible_collections.specdec.blackwell.plugins.module_utils._trust import (
+    Credentials,
+    credentials_for,
+    user_name,
+)
 
 _PROBE_SECONDS = 30
 
@@ -99,14 +103,19 @@ def _interpreter_path(python: str | None) -> str:
         inside = os.path.join(path, "bin", "python")
         hint = f"; did you mean {inside}?" if os.path.exists(inside) else ""
         raise BadInput(f"'python' is a folder, not an interpreter: {path}{hint}", python=path)
-    if not os.path.exists(path):
+    try:
+        os.stat(path)
+    except PermissionError:
+        raise BadInput(f"{user_name(os.geteuid())} may not reach the interpreter {path}", python=path) from None
+    except OSError:
         if os.path.islink(path):
             raise BadInput(
                 f"the interpreter {path} is a link to {os.readlink(path)}, which is gone: the venv has lost its "
                 "Python. Make the venv anew.",
                 python=path,
-            )
-        raise BadInput(f"there is no interpreter at {path}; install the engine first, or correct 'python'", python=path)
+            ) from None
+        hint = "install the engine first, or correct 'python'"
+        raise BadInput(f"there is no interpreter at {path}; {hint}", python=path) from None
     if not os.access(path, os.X_OK):
         raise BadInput(f"{path} is not an interpreter that this user may run", python=path)
     return path
@@ -132,10 +141,18 @@ def _venv(python: str) -> Environment | None:
         python=python,
         version=version,
         prefix=prefix,
-        base_prefix=os.path.dirname(home),
+        base_prefix=_base(python, home, version),
         is_venv=True,
         site_packages=folders,
     )
+
+
+def _base(python: str, home: str, version: tuple[int, int, int]) -> str:
+    """The prefix that holds the standard library; ``home`` may be the bin of yet another venv."""
+    above = os.path.dirname(home)
+    if os.path.isfile(os.path.join(above, "lib", f"python{version[0]}.{version[1]}", "os.py")):
+        return above
+    return os.path.dirname(os.path.dirname(os.path.realpath(python)))
 
 
 def _settings(path: str) -> dict[str, str]:

@@ -21,7 +21,7 @@ import secrets
 from ansible_collections.specdec.blackwell.plugins.module_utils._errors import SpecdecError
 from ansible_collections.specdec.blackwell.plugins.module_utils._store import Store
 
-NAME = "journal"
+JOURNAL = "journal"
 COMMIT = "commit"
 UNDO = "undo"
 _FORMAT = 1
@@ -58,17 +58,17 @@ class Journal:
             "files": [[entry.directory, entry.name, entry.before, entry.after] for entry in entries],
         }
         try:
-            store.create(NAME, json.dumps(note).encode("ascii") + b"\n", store.folder)
-            with store.place(NAME) as place:
+            store.create(JOURNAL, json.dumps(note).encode("ascii") + b"\n", store.folder)
+            with store.place(JOURNAL) as place:
                 place.sync()
         except BaseException:
-            store.remove(NAME)
+            store.remove(JOURNAL)
             raise
         return journal
 
     def write(self, mark: str) -> None:
         flags = os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
-        handle = os.open(NAME, flags, dir_fd=self._store.folder)
+        handle = os.open(JOURNAL, flags, dir_fd=self._store.folder)
         try:
             line = json.dumps({"mark": mark}).encode("ascii") + b"\n"
             if os.write(handle, line) < len(line):
@@ -79,8 +79,8 @@ class Journal:
         self.mark = mark
 
     def close(self) -> None:
-        self._store.remove(NAME)
-        with self._store.place(NAME) as place:
+        self._store.remove(JOURNAL)
+        with self._store.place(JOURNAL) as place:
             place.sync()
 
     def new_name(self, index: int) -> str:
@@ -92,7 +92,7 @@ class Journal:
 
 def open_journal(store: Store) -> Journal | None:
     """What a killed run left; None if there is none. Raises SpecdecError on one that makes no sense."""
-    data = store.read(NAME)
+    data = store.read(JOURNAL)
     if data is None:
         return None
     # Whatever follows the last line end was never finished.
@@ -109,7 +109,7 @@ def open_journal(store: Store) -> Journal | None:
         sound = False
     # Names are checked, because another user's ledger may be read by root.
     if not sound or not re.fullmatch("[0-9a-f]{16}", transaction) or not all(_safe(store, item) for item in entries):
-        path = os.path.join(store.path, NAME)
+        path = os.path.join(store.path, JOURNAL)
         raise SpecdecError(
             f"{path} is damaged or was written by another version, so what a killed run left cannot be finished. "
             f"Reinstall the engine, then remove {path}.",
@@ -129,4 +129,4 @@ def _safe(store: Store, entry: Entry) -> bool:
         return entry.before is not None or entry.directory == place.directory
 
 
-__all__ = ("COMMIT", "NAME", "UNDO", "Entry", "Journal", "open_journal")
+__all__ = ("COMMIT", "JOURNAL", "UNDO", "Entry", "Journal", "open_journal")

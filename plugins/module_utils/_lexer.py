@@ -124,6 +124,16 @@ def _end_of(pattern: re.Pattern[bytes], text: bytes, position: int) -> int:
     return position + 1 if match is None else match.end()
 
 
+def closing(text: bytes, opening: int) -> int:
+    """Offset after the bracket that closes the one at ``opening``; the end of the text when there is none."""
+    depth = 0
+    for token in tokens(text, opening):
+        depth += depth_change(text, token)
+        if depth == 0:
+            return token.end
+    return len(text)
+
+
 def significant(text: bytes, start: int, end: int | None = None) -> Iterator[Token]:
     """Like :func:`tokens`, without blanks, comments and line ends."""
     for token in tokens(text, start, end):
@@ -171,6 +181,7 @@ __all__ = (
     "BLANK",
     "Token",
     "tokens",
+    "closing",
     "significant",
     "line_end",
     "next_line",

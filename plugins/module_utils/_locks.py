@@ -19,7 +19,7 @@ import time
 import typing as t
 
 from ansible_collections.specdec.blackwell.plugins.module_utils._errors import SpecdecError
-from ansible_collections.specdec.blackwell.plugins.module_utils._places import explained
+from ansible_collections.specdec.blackwell.plugins.module_utils._places import explained, not_writable
 from ansible_collections.specdec.blackwell.plugins.module_utils._store import Store
 
 LOCK = "lock"
@@ -90,7 +90,10 @@ def _open(store: Store, kind: int) -> int:
         handle = os.open(LOCK, flags, 0o644, dir_fd=store.folder)
         store.adopt(handle)
     except OSError as error:
-        raise explained(error, os.path.join(store.path, LOCK), "lock") from error
+        path = os.path.join(store.path, LOCK)
+        if isinstance(error, PermissionError) and not os.path.exists(path):
+            raise not_writable(store.path, store.owner) from error
+        raise explained(error, path, "lock") from error
     return handle
 
 

@@ -7,8 +7,9 @@
 from __future__ import annotations
 
 import ast
-from typing import Any, Dict, Sequence
+from typing import Any, Dict, NamedTuple, Sequence
 
+from ansible_collections.specdec.blackwell.plugins.module_utils._parameter_list import NORMAL, Parameter, parameters
 from ansible_collections.specdec.blackwell.plugins.module_utils._syntax import (
     IGNORED_FIELDS,
     arguments_in_order,
@@ -57,6 +58,13 @@ def run_name(item: Any) -> str | None:
     return None
 
 
+class _Wanted(NamedTuple):
+    """A parameter of a pattern."""
+
+    parameter: Parameter
+    lenient: bool
+
+
 class Matcher:
     """Structural comparison of a pattern with syntax; bindings are passed and filled.
 
@@ -75,8 +83,7 @@ class Matcher:
                 return self._bind(name, node, bindings)
         name = one_name(pattern)
         if name is not None:
-            fits = isinstance(node, (ast.expr, ast.keyword)) if isinstance(pattern, ast.AST) else isinstance(node, str)
-            return fits and self._bind(name, node, bindings)
+            return _fits(pattern, node) and self._bind(name, node, bindings)
         if isinstance(pattern, ast.AST):
             return self._match_node(pattern, node, bindings)
         if isinstance(pattern, list):
@@ -95,7 +102,7 @@ class Matcher:
         if isinstance(pattern, ast.Constant):
             return same_constant(pattern.value, node.value)
         for child in ast.iter_child_nodes(pattern):
-            name = run_name(child)
+            name = run_name(plain(child))
             if name is not None:
                 self.containers[name] = node
         if isinstance(pattern, ast.Subscript) and run_name(plain(pattern.slice)) is not None:
@@ -112,8 +119,6 @@ class Matcher:
             return self.match_sequence(_pairs(pattern), _pairs(node), bindings)
         if isinstance(pattern, ast.arguments):
             return self._match_parameters(pattern, node, bindings, lenient=False)
-        if isinstance(pattern, ast.arg):
-            return self._match_parameter((("", pattern, None)), ("", node, None), bindings, lenient=False)
         if _is_only_run(getattr(pattern, "body", None)) and isinstance(pattern, ast.stmt):
             return self._match_header(pattern, node, bindings)
         if isinstance(pattern, ast.ClassDef):
@@ -186,6 +191,8 @@ class Matcher:
         return None
 
     def _match_item(self, pattern: Any, node: Any, bindings: Bindings) -> bool:
+        if isinstance(pattern, _Wanted):
+            return self._match_parameter(pattern, node, bindings)
         if isinstance(pattern, tuple):
             return (
                 isinstance(node, tuple)
@@ -197,35 +204,23 @@ class Matcher:
     # parameters
 
     def _match_parameters(self, pattern: ast.arguments, node: Any, bindings: Bindings, *, lenient: bool) -> bool:
-        wanted, actual = _parameters(pattern), _parameters(node)
-        runs = [index for index, item in enumerate(wanted) if run_name(item[1]) is not None]
-        if not runs:
-            if not lenient and [item[0] for item in wanted] != [item[0] for item in actual]:
-                return False
-            return len(wanted) == len(actual) and all(
-                self._match_parameter(left, right, bindings, lenient=lenient) for left, right in zip(wanted, actual)
-            )
-        head, tail = wanted[: runs[0]], wanted[runs[-1] + 1 :]
-        if len(head) + len(tail) > len(actual):
-            return False
-        rest = actual[len(head) : len(actual) - len(tail)]
-        pairs = list(zip(head, actual)) + list(zip(tail, actual[len(actual) - len(tail) :]))
-        name = run_name(wanted[runs[0]][1])
-        return all(
-            self._match_parameter(left, right, bindings, lenient=lenient) for left, right in pairs
-        ) and self._bind(name or "_", [item[1] for item in rest], bindings)
+        """``lenient``: annotations and defaults that the pattern leaves out may be anything."""
+        wanted = [
+            item.node if run_name(item.node) is not None else _Wanted(item, lenient) for item in parameters(pattern)
+        ]
+        return self.match_sequence(wanted, parameters(node), bindings)
 
-    def _match_parameter(
-        self, pattern: tuple[str, ast.arg, Any], node: tuple[str, Any, Any], bindings: Bindings, *, lenient: bool
-    ) -> bool:
-        if not isinstance(node[1], ast.arg):
+    def _match_parameter(self, wanted: _Wanted, node: Parameter, bindings: Bindings) -> bool:
+        pattern, lenient = wanted
+        any_kind = one_name(pattern.node.arg) is not None and pattern.kind == NORMAL
+        if pattern.kind != node.kind and not any_kind:
             return False
-        if not self.match(pattern[1].arg, node[1].arg, bindings):
+        if not self.match(pattern.node.arg, node.node.arg, bindings):
             return False
-        for wanted, actual in ((pattern[1].annotation, node[1].annotation), (pattern[2], node[2])):
-            if wanted is None and lenient:
+        for expected, actual in ((pattern.node.annotation, node.node.annotation), (pattern.default, node.default)):
+            if expected is None and lenient:
                 continue
-            if not self.match(wanted, actual, bindings):
+            if not self.match(expected, actual, bindings):
                 return False
         return True
 
@@ -242,29 +237,20 @@ class Matcher:
         return same(bound, value)
 
 
+def _fits(pattern: Any, node: Any) -> bool:
+    """Whether a metavariable, a node or a plain name in the pattern, can stand for ``node``."""
+    if not isinstance(pattern, ast.AST):
+        return isinstance(node, str)
+    # Python 3.8 has slices that are no expressions.
+    return isinstance(node, (ast.expr, ast.keyword)) or type(node).__name__ in ("Slice", "ExtSlice")
+
+
 def _is_only_run(items: Any) -> bool:
     return isinstance(items, list) and len(items) == 1 and run_name(items[0]) is not None
 
 
 def _pairs(node: ast.Dict) -> list[tuple[Any, Any]]:
     return list(zip(node.keys, node.values))
-
-
-def _parameters(node: ast.arguments) -> list[tuple[str, ast.arg, Any]]:
-    """Parameters in source order as (kind, arg, default)."""
-    positional = list(getattr(node, "posonlyargs", [])) + list(node.args)
-    defaults: list[Any] = [None] * (len(positional) - len(node.defaults)) + list(node.defaults)
-    split = len(getattr(node, "posonlyargs", []))
-    result: list[tuple[str, ast.arg, Any]] = [
-        ("positional" if index < split else "normal", item, default)
-        for index, (item, default) in enumerate(zip(positional, defaults))
-    ]
-    if node.vararg is not None:
-        result.append(("*", node.vararg, None))
-    result.extend(("keyword_only", item, default) for item, default in zip(node.kwonlyargs, node.kw_defaults))
-    if node.kwarg is not None:
-        result.append(("**", node.kwarg, None))
-    return result
 
 
 __all__ = ("ONE", "RUN", "Bindings", "Matcher", "one_name", "run_name")

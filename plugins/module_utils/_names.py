@@ -20,7 +20,7 @@ _STRINGS = ("JoinedStr", "TemplateStr")
 
 
 class Region:
-    """One scope of names: a module, class, function (or lambda), comprehension, or the type parameters of a definition."""
+    """One scope of names: a module, class, function or lambda, comprehension, or a definition's type parameters."""
 
     def __init__(self, kind: str, node: ast.AST, parent: Region | None) -> None:
         self.kind = kind

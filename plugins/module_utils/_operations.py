@@ -9,13 +9,20 @@ from __future__ import annotations
 from types import ModuleType
 
 from ansible_collections.specdec.blackwell.plugins.module_utils._ops import (
+    argument,
     base,
+    branch,
+    decorator,
     element,
     import_,
     insert,
     method,
+    parameter,
     remove,
+    rename,
     replace,
+    unwrap,
+    wrap,
 )
 
 # Each module has MODIFIERS (its other keys), ABSENT (whether it can take away) and parse(fields, absent=...).
@@ -26,7 +33,14 @@ OPERATIONS: dict[str, ModuleType] = {
     "insert": insert,
     "replace": replace,
     "remove": remove,
+    "wrap": wrap,
+    "unwrap": unwrap,
+    "parameter": parameter,
+    "branch": branch,
     "element": element,
+    "argument": argument,
+    "decorator": decorator,
+    "rename": rename,
 }
 
 __all__ = ("OPERATIONS",)

@@ -202,8 +202,7 @@ class _Run:
         try:
             if ledger.state == "corrupt":
                 self._set_aside(store)
-            for data, path in decision.keep:
-                store.keep_original(data, job.files.place(path).status().st_mode)
+            store.keep_originals((data, job.files.status(path).st_mode) for data, path in decision.keep)
         except OSError as error:
             raise SpecdecError(
                 f"cannot keep the originals in {store.path}: {error.strerror}. Nothing was changed.", path=store.path
@@ -255,6 +254,9 @@ class _Run:
                 continue
             item: dict[str, t.Any] = {"path": path, "changed": before != after}
             item.update(before_sha256=sha256(before), after_sha256=sha256(after))
+            # Other names of the old file (an installer's cache, another venv) keep the old bytes.
+            if before != after and files.status(path).st_nlink > 1:
+                item["hard_links"] = files.status(path).st_nlink
             result.files.append(item)
             if before != after:
                 result.diff.append(diff(path, before, after))

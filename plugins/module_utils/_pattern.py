@@ -18,7 +18,9 @@ from typing import Any, Iterator, NamedTuple, Sequence
 
 from ansible_collections.specdec.blackwell.plugins.module_utils import _lexer as lexer
 from ansible_collections.specdec.blackwell.plugins.module_utils._errors import BadInput
+from ansible_collections.specdec.blackwell.plugins.module_utils._indent import code
 from ansible_collections.specdec.blackwell.plugins.module_utils._matcher import ONE, RUN, Bindings, Matcher, run_name
+from ansible_collections.specdec.blackwell.plugins.module_utils._parse import parse, reason
 from ansible_collections.specdec.blackwell.plugins.module_utils._scope import Block, Scope
 from ansible_collections.specdec.blackwell.plugins.module_utils._source import DEFINITIONS, Source, blocks_of
 
@@ -43,17 +45,18 @@ class Pattern:
 
     :ivar statements: the pattern as statements, placeholders in it as names.
     :ivar expression: the pattern as one expression, or None when it is something else.
+    :param selective: refuse a pattern that matches everything.
     """
 
-    def __init__(self, text: str, *, what: str) -> None:
-        self.text = text.strip("\r\n")
+    def __init__(self, text: str, *, what: str, selective: bool = True) -> None:
+        self.text = code(text).decode("utf-8")
         self.what = what
         self.statements = _parse(self.text, what)
         self.expression: ast.expr | None = None
         only = self.statements[0]
         if len(self.statements) == 1 and isinstance(only, ast.Expr):
             self.expression = only.value
-            if run_name(self.expression) is not None:
+            if selective and run_name(self.expression) is not None:
                 raise BadInput(f"{what}: the pattern {self.text!r} matches everything")
 
     @property
@@ -166,22 +169,41 @@ def _parse(text: str, what: str) -> list[ast.stmt]:
                 position = end
             pieces.append(data[position:])
             try:
-                tree = ast.parse(b"".join(pieces).decode("utf-8") + tail)
+                tree = parse(b"".join(pieces).decode("utf-8") + tail)
             except SyntaxError as error:
                 failure = failure or error
-            except (ValueError, RecursionError, MemoryError) as error:
-                raise BadInput(f"{what}: the pattern {text!r} does not parse: {error}") from None
             else:
                 if tree.body:
+                    _check_runs(tree, text, what)
                     return tree.body
-    message = "it has no statement" if failure is None else f"line {failure.lineno}: {failure.msg}"
+    message = "it has no statement" if failure is None else reason(failure)
     raise BadInput(f"{what}: the pattern {text!r} does not parse, {message}")
+
+
+def _check_runs(tree: ast.Module, text: str, what: str) -> None:
+    """A run where the syntax has one thing (``return $$$``) would never match: say so."""
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Expr, ast.Starred, ast.keyword, ast.withitem)):
+            continue
+        for field, value in ast.iter_fields(node):
+            if isinstance(value, list) or run_name(value) is None:
+                continue
+            if isinstance(node, (ast.arg, ast.alias, ast.Name)) or field in ("slice", "vararg", "kwarg"):
+                continue
+            if type(node).__name__ != "Index":
+                raise BadInput(f"{what}: in {text!r}, $$$ stands where one thing is meant; write $NAME")
 
 
 def encloses(source: Source, outer: ast.AST | Found, inner: ast.AST) -> bool:
     """Whether ``inner`` lies within ``outer`` (by position, not the same node)."""
     start, end = span_of(source, outer)
     return inner is not outer and start <= source.start(inner) and source.end(inner) <= end
+
+
+def lies_within(source: Source, inner: Found, outer: Found) -> bool:
+    """Whether a match lies within another one, not itself."""
+    (start, end), (first, last) = span_of(source, inner), span_of(source, outer)
+    return inner is not outer and first <= start and end <= last
 
 
 def span_of(source: Source, found: ast.AST | Found) -> tuple[int, int]:
@@ -238,4 +260,14 @@ def _features(node: ast.AST) -> frozenset[str]:
     )
 
 
-__all__ = ("Found", "Pattern", "placeholders", "is_header", "encloses", "span_of", "nearest", "first_line")
+__all__ = (
+    "Found",
+    "Pattern",
+    "placeholders",
+    "is_header",
+    "encloses",
+    "lies_within",
+    "span_of",
+    "nearest",
+    "first_line",
+)

@@ -51,9 +51,7 @@ class Place:
     def open(self) -> int:
         """A read handle of the regular file; BadInput for anything else (a FIFO would block for ever)."""
         try:
-            handle = os.open(
-                self.name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=self.folder
-            )
+            handle = os.open(self.name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=self.folder)
         except FileNotFoundError:
             raise Gone(f"{self.path} does not exist", path=self.path) from None
         except OSError as error:
@@ -259,6 +257,15 @@ def explained(error: OSError, path: str, verb: str) -> SpecdecError:
     return SpecdecError(f"cannot {verb} {path}: {error.strerror}", path=path)
 
 
+def not_writable(directory: str, uid: int) -> SpecdecError:
+    owner = user_name(uid)
+    return SpecdecError(
+        f"{user_name(os.geteuid())} cannot write in {directory}, which belongs to {owner}. Run the task as that user "
+        f"or as root (become: true, become_user: {owner}). Everything is as it was.",
+        path=directory,
+    )
+
+
 def make_folders(path: str, *, mode: int = 0o755) -> None:
     """Makes the missing directories of ``path`` by the same safe walk.
 
@@ -271,13 +278,15 @@ def make_folders(path: str, *, mode: int = 0o755) -> None:
         current = os.path.dirname(current)
     for folder in reversed(missing):
         with open_place(folder) as place:
+            above = os.fstat(place.folder)
             try:
                 os.mkdir(place.name, mode, dir_fd=place.folder)
             except FileExistsError:
                 continue
             except OSError as error:
+                if error.errno in (errno.EACCES, errno.EPERM):
+                    raise not_writable(place.directory, above.st_uid) from error
                 raise explained(error, folder, "make") from error
-            above = os.fstat(place.folder)
             if os.geteuid() == 0 and above.st_uid != 0:
                 os.chown(place.name, above.st_uid, above.st_gid, dir_fd=place.folder, follow_symlinks=False)
 
@@ -292,4 +301,4 @@ def read_file(path: str, *, below: str | None = None, follow: bool = True) -> tu
         raise
 
 
-__all__ = ("Gone", "Place", "explained", "make_folders", "open_place", "read_file")
+__all__ = ("Gone", "Place", "explained", "make_folders", "not_writable", "open_place", "read_file")

@@ -11,11 +11,12 @@ every proof holds, or no file changes.
 from __future__ import annotations
 
 import base64
-from typing import Any, NamedTuple, Sequence
+import re
+from typing import Any, NamedTuple, Sequence, cast
 
 from ansible_collections.specdec.blackwell.plugins.module_utils import _proof as proof
 from ansible_collections.specdec.blackwell.plugins.module_utils._edit import Alternative, Edit, files_of, parse_edits
-from ansible_collections.specdec.blackwell.plugins.module_utils._errors import BadInput, Drift, SpecdecError
+from ansible_collections.specdec.blackwell.plugins.module_utils._errors import Drift, Refused, SpecdecError
 from ansible_collections.specdec.blackwell.plugins.module_utils._ops._base import (
     AMBIGUOUS,
     DRIFTED,
@@ -26,7 +27,9 @@ from ansible_collections.specdec.blackwell.plugins.module_utils._ops._base impor
     Verdict,
 )
 from ansible_collections.specdec.blackwell.plugins.module_utils._scope import resolve
-from ansible_collections.specdec.blackwell.plugins.module_utils._source import Source
+from ansible_collections.specdec.blackwell.plugins.module_utils._source import Source, Splice
+
+_NEWLINE = re.compile(rb"\r\n|\r|\n")
 
 
 class File(NamedTuple):
@@ -89,20 +92,28 @@ class Workspace:
         return self.now[name]
 
     def context(self, name: str) -> Context:
-        file = self.files[name]
-        assert file is not None
+        file = cast(File, self.files[name])
         return Context(file.module, file.is_package, self.known)
 
-    def apply(self, name: str, verdict: Verdict) -> None:
+    def apply(self, alternative: Alternative, verdict: Verdict) -> None:
         """Take an edit's splices over, after the proofs that concern it alone."""
-        source = self.now[name]
+        source = self.now[alternative.file]
+        splices = [item._replace(text=_with_newlines(source, item)) for item in verdict.splices]
         try:
-            after = source.with_splices(verdict.splices)
-        except BadInput as error:
-            raise proof.fail(name, "the result {}".format(error.message.split(" ", 1)[-1])) from None
-        proof.check_undo(source, after, verdict.splices)
-        proof.check_outside(source, after, verdict.splices)
-        self.now[name] = after
+            after = source.with_splices(splices)
+        except SpecdecError as error:
+            raise proof.fail(source.path, error.message) from None
+        proof.check_undo(source, after, splices)
+        scope = resolve(source, alternative.scope, occurrence=alternative.occurrence)
+        proof.check_outside(source, after, splices, scope.parents + (scope.node,))
+        self.now[alternative.file] = after
+
+
+def _with_newlines(source: Source, item: Splice) -> bytes:
+    """The text of a splice with the line ends that the file has there."""
+    if b"\n" not in item.text and b"\r" not in item.text:
+        return item.text
+    return _NEWLINE.sub(lambda match: source.newline_at(item.start), item.text)
 
 
 def run_edits(edits: Sequence[Edit], space: Workspace) -> list[Result]:
@@ -111,7 +122,7 @@ def run_edits(edits: Sequence[Edit], space: Workspace) -> list[Result]:
     for edit in edits:
         result = _examine(edit, space)
         if result.verdict.state == PRISTINE and result.verdict.splices:
-            space.apply(result.taken.file, result.verdict)
+            space.apply(result.taken, result.verdict)
         results.append(result)
     return results
 
@@ -147,6 +158,10 @@ def _verdict(alternative: Alternative, space: Workspace) -> Verdict:
         verdict = Verdict(
             details["state"], message=error.message, candidates=details["candidates"], matches=details["matches"]
         )
+    except Refused as error:
+        verdict = Verdict(DRIFTED, message=error.message)
+    except RecursionError:
+        raise Refused(f"{source.path} is nested too deeply") from None
     if verdict.state != PRESENT and _is_obsolete(alternative, space):
         return Verdict(OBSOLETE, message="upstream has it another way", line=verdict.line)
     return verdict
@@ -179,8 +194,7 @@ def plan(edits: Any, files: dict[str, File | None], *, known: bool = False) -> d
     ok = not any(result.fatal for result in results)
     planned: dict[str, dict[str, Any]] = {}
     for name, _source in space.before.items():
-        file = files[name]
-        assert file is not None
+        file = cast(File, files[name])
         after = space.now[name].encode() if ok else file.data
         planned[name] = {"after": after, "changed": after != file.data}
     if ok:
@@ -189,22 +203,47 @@ def plan(edits: Any, files: dict[str, File | None], *, known: bool = False) -> d
 
 
 def _check_twice(edits: Sequence[Edit], files: dict[str, File | None], planned: dict[str, dict[str, Any]]) -> None:
-    """``apply(apply(x)) == apply(x)``: on the result, no edit has anything left to do."""
-    changed: set[str] = {name for name, item in planned.items() if item["changed"]}
-    if not changed:
+    """``apply(apply(x)) == apply(x)``: on the result, no edit has anything left to do.
+
+    :raises Refused: a later edit undoes what an earlier one needs.
+    """
+    if not any(item["changed"] for item in planned.values()):
         return
     again: dict[str, File | None] = {}
     for name, file in files.items():
         again[name] = file._replace(data=planned[name]["after"]) if file is not None and name in planned else file
-    for result in run_edits(edits, Workspace(again, known=True)):
-        state = result.verdict.state
-        if (state == PRISTINE and result.verdict.splices) or result.fatal:
-            what = "edit {} would be {} on a second run".format(
-                result.edit.id, "applied again" if state == PRISTINE else state
+    results = run_edits(edits, Workspace(again, known=True))
+    for number, result in enumerate(results):
+        if not _unsettled(result):
+            continue
+        rival = _rival(edits, files, number)
+        if rival is not None:
+            raise Refused(
+                f"edits {result.edit.id} and {rival.id} work against each other: after {rival.id}, {result.edit.id} "
+                f"would be {_becomes(result)} on a second run; say in one edit what the end shall be",
+                edits=[result.edit.id, rival.id],
             )
-            if result.verdict.message:
-                what += ": " + result.verdict.message
-            raise proof.fail(result.taken.file, what)
+        what = f"edit {result.edit.id} would be {_becomes(result)} on a second run"
+        message = result.verdict.message
+        raise proof.fail(result.taken.file or "the file", f"{what}: {message}" if message else what)
+
+
+def _unsettled(result: Result) -> bool:
+    return (result.verdict.state == PRISTINE and bool(result.verdict.splices)) or result.fatal
+
+
+def _becomes(result: Result) -> str:
+    return "applied again" if result.verdict.state == PRISTINE else result.verdict.state
+
+
+def _rival(edits: Sequence[Edit], files: dict[str, File | None], number: int) -> Edit | None:
+    """The later edit after which edit ``number`` is not done any more; None when it is not done even by itself."""
+    for stop in range(number + 1, len(edits) + 1):
+        space = Workspace(files, known=True)
+        run_edits(edits[:stop], space)
+        if _unsettled(_examine(edits[number], space)):
+            return edits[stop - 1] if stop > number + 1 else None
+    return None
 
 
 def run_request(request: dict[str, Any]) -> dict[str, Any]:

@@ -24,7 +24,6 @@ from ansible_collections.specdec.blackwell.plugins.module_utils._decision import
 )
 from ansible_collections.specdec.blackwell.plugins.module_utils._errors import BadInput, Drift, Refused
 from ansible_collections.specdec.blackwell.plugins.module_utils._ledger import FileEntry, PatchRecord, spec_digest
-from ansible_collections.specdec.blackwell.plugins.module_utils._plan import files_of
 from ansible_collections.specdec.blackwell.plugins.module_utils._replay import (
     OBSOLETE,
     PRESENT,
@@ -74,12 +73,12 @@ def decide_present(job: Job) -> Decision:
 
 def _places(job: Job, edits: list[t.Any]) -> dict[str, str]:
     places: dict[str, str] = {}
-    for name in files_of(edits):
+    for name in job.target.names(edits):
         path = job.target.locate(job.files, name, job.request.follow)
         same = [other for other, place in places.items() if place == path]
         if same:
             raise BadInput(f"{name} and {same[0]} are one file, {path}; name it in one way", path=path)
-        if job.files.now(path) is None and job.target.package is None:
+        if job.files.now(path) is None and not name:
             raise BadInput(f"there is no file {path}", path=path)
         stem, extension = os.path.splitext(path)
         compiled = glob.glob(glob.escape(stem) + ".*.so") if extension == ".py" else []

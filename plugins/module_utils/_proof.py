@@ -10,10 +10,16 @@ A failed proof is a fault of this collection, not of the user's file: it is repo
 from __future__ import annotations
 
 import ast
-from typing import Sequence
+from typing import Any, Sequence
 
 from ansible_collections.specdec.blackwell.plugins.module_utils._errors import SpecdecError
-from ansible_collections.specdec.blackwell.plugins.module_utils._source import Source, Splice, blocks_of, splice
+from ansible_collections.specdec.blackwell.plugins.module_utils._source import (
+    DEFINITIONS,
+    Source,
+    Splice,
+    blocks_of,
+    splice,
+)
 
 
 class ProofFailed(SpecdecError):
@@ -45,41 +51,79 @@ def check_undo(before: Source, after: Source, splices: Sequence[Splice]) -> None
         raise fail(before.path, "undoing it does not give the same bytes back")
 
 
-def check_outside(before: Source, after: Source, splices: Sequence[Splice]) -> None:
-    """Statements that no splice touches are the same statements after, at their shifted places.
+def check_outside(before: Source, after: Source, splices: Sequence[Splice], scope: Sequence[ast.AST]) -> None:
+    """Outside of the scope nothing changes; inside, statements that no splice touches are the same statements after.
 
     A statement with the same bytes, the same start column and the same end is the same tree, so trees need not be
     walked where nothing changed.
+
+    :param scope: the scope's node and those around it, outermost first.
     """
     ordered = sorted(splices, key=lambda item: (item.start, item.end))
-    _check_block(before, after, before.tree.body, after.tree.body, ordered)
+    old, new = list(scope[:1]), [after.tree]
+    for inner in scope[1:]:
+        found = _check_around(before, after, (old[-1], new[-1]), inner, ordered)
+        old.append(inner)
+        new.append(found)
+    _check_inside(before, after, old[-1], new[-1], ordered)
 
 
-def _check_block(
-    before: Source, after: Source, old: Sequence[ast.stmt], new: Sequence[ast.stmt], splices: Sequence[Splice]
-) -> None:
-    by_start = {after.start(node): node for node in new}
-    for node in old:
-        start, end = before.start(node), before.end(node)
-        touching = [item for item in splices if item.start <= end and start <= item.end]
-        moved = start + _shift(splices, start)
-        if not touching:
-            found = by_start.get(moved)
-            if found is None or type(found) is not type(node) or after.end(found) != moved + (end - start):
-                raise fail(before.path, f"line {node.lineno}, outside of the edit, would change")
-            continue
-        inside = [item for item in touching if start < item.start and item.end <= end]
-        found = by_start.get(moved)
-        if found is None or type(found) is not type(node) or len(inside) != len(touching):
-            continue
-        for (field, inner), (other, body) in _paired(node, found):
-            if field == other:
-                _check_block(before, after, inner, body, splices)
+def _check_around(before: Source, after: Source, pair: tuple[Any, Any], inner: Any, splices: Sequence[Splice]) -> Any:
+    """The statements around ``inner`` are the same ones; returns what ``inner`` has become."""
+    found: Any = None
+    pending = [pair]
+    while pending:
+        old, new = pending.pop()
+        left, right = _statements(old), _statements(new)
+        if [len(items) for items in left] != [len(items) for items in right]:
+            raise fail(before.path, "statements outside of its scope would come or go")
+        pairs: list[tuple[Any, Any]] = [pair for items, others in zip(left, right) for pair in zip(items, others)]
+        for one, other in pairs:
+            if one is inner:
+                if type(one) is not type(other) or one.name != other.name:
+                    raise fail(before.path, f"line {one.lineno}, the scope itself, would be another definition")
+                found = other
+            elif not _untouched(before, after, one, other, splices):
+                if isinstance(one, DEFINITIONS) or not list(_statements(one)):
+                    raise fail(before.path, f"line {one.lineno}, outside of the edit's scope, would change")
+                pending.append((one, other))
+    if found is None:
+        raise fail(before.path, f"line {inner.lineno}, the scope itself, would be gone")
+    return found
 
 
-def _paired(node: ast.AST, found: ast.AST) -> list[tuple[tuple[str, list[ast.stmt]], tuple[str, list[ast.stmt]]]]:
-    old, new = list(blocks_of(node)), list(blocks_of(found))
-    return list(zip(old, new)) if len(old) == len(new) else []
+def _statements(node: ast.AST) -> list[list[ast.stmt]]:
+    return [statements for _field, statements in blocks_of(node)]
+
+
+def _untouched(before: Source, after: Source, old: ast.stmt, new: ast.stmt, splices: Sequence[Splice]) -> bool:
+    start, end = before.start(old), before.end(old)
+    if any(item.start < end and start < item.end for item in splices):
+        return False
+    moved = start + sum(len(item.text) - (item.end - item.start) for item in splices if item.end <= start)
+    return type(old) is type(new) and after.start(new) == moved and after.end(new) == moved + (end - start)
+
+
+def _check_inside(before: Source, after: Source, old: ast.AST, new: ast.AST, splices: Sequence[Splice]) -> None:
+    pending = [(old, new)]
+    while pending:
+        left, right = pending.pop()
+        for one, other in zip(_statements(left), _statements(right)):
+            by_start = {after.start(node): node for node in other}
+            for node in one:
+                start, end = before.start(node), before.end(node)
+                touching = [item for item in splices if item.start <= end and start <= item.end]
+                moved = start + _shift(splices, start)
+                found = by_start.get(moved)
+                if not touching:
+                    if found is None or type(found) is not type(node) or after.end(found) != moved + (end - start):
+                        raise fail(before.path, f"line {node.lineno}, outside of the edit, would change")
+                    continue
+                inside = [item for item in touching if start < item.start and item.end <= end]
+                if found is None or type(found) is not type(node) or len(inside) != len(touching):
+                    continue
+                if len(_statements(node)) == len(_statements(found)):
+                    pending.append((node, found))
 
 
 def _shift(splices: Sequence[Splice], position: int) -> int:

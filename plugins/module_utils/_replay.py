@@ -103,6 +103,7 @@ class Files:
     def __init__(self) -> None:
         self._places: dict[str, Place] = {}
         self._data: dict[str, bytes | None] = {}
+        self._status: dict[str, os.stat_result] = {}
         self.links: list[str] = []
 
     def add(self, path: str, *, below: str | None = None, follow: bool = True) -> str:
@@ -119,7 +120,9 @@ class Files:
         self._places[place.path] = place
         self.links += [link for link in place.links if link not in self.links]
         try:
-            self._data[place.path] = place.read()
+            with open(place.open(), "rb") as stream:
+                self._status[place.path] = os.fstat(stream.fileno())
+                self._data[place.path] = stream.read()
         except Gone:
             self._data[place.path] = None
         return place.path
@@ -131,6 +134,10 @@ class Files:
 
     def place(self, path: str) -> Place:
         return self._places[path]
+
+    def status(self, path: str) -> os.stat_result:
+        """As it was when the file was read."""
+        return self._status[path]
 
     def close(self) -> None:
         for place in self._places.values():

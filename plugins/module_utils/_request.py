@@ -16,6 +16,7 @@ import typing as t
 from ansible_collections.specdec.blackwell.plugins.module_utils._errors import BadInput, SpecdecError
 from ansible_collections.specdec.blackwell.plugins.module_utils._interpreter import Environment, probe
 from ansible_collections.specdec.blackwell.plugins.module_utils._locks import WAIT_SECONDS
+from ansible_collections.specdec.blackwell.plugins.module_utils._plan import files_of
 from ansible_collections.specdec.blackwell.plugins.module_utils._replay import Files
 from ansible_collections.specdec.blackwell.plugins.module_utils._site_packages import (
     Package,
@@ -68,6 +69,7 @@ class Target:
     package: Package | None
     missing: SpecdecError | None
     ledger: str
+    path: str = ""
 
     @property
     def version(self) -> str | None:
@@ -84,13 +86,20 @@ class Target:
             return f"{name} {self.version}" if self.version else name
         return self.key.get("package") or self.key["path"]
 
+    def names(self, edits: t.Sequence[t.Any]) -> list[str]:
+        """The files that the edits name; '' for the one of the path form."""
+        named = files_of(list(edits))
+        return named if named or "path" not in self.key else [""]
+
     def locate(self, files: Files, name: str, follow: bool) -> str:
         """The path of a file that the edits name; opens it. Raises BadInput on one that is outside of the target."""
-        if self.package is None:
+        if "path" in self.key:
             if name:
                 raise BadInput("with 'path', the edits carry no 'file'", file=name)
-            return files.add(self.key["path"], follow=follow)
+            return files.add(self.path, follow=follow)
         package = self.package
+        if package is None:
+            raise self.missing or SpecdecError(f"the package {self.key['package']} is gone")
         parts = name.split("/")
         if not name:
             raise BadInput(f"with 'package', every edit needs 'file', as in {package.name}/__init__.py")
@@ -120,6 +129,7 @@ def resolve(request: PatchRequest) -> Target:
         if request.state == "present":
             raise
         missing = error
+    path = ""
     python = os.path.abspath(os.path.expanduser(request.python)) if env is None and request.python else ""
     python = env.python if env is not None else python
     # The interpreter of a venv is two levels below its prefix, also when it is no longer there.
@@ -127,12 +137,13 @@ def resolve(request: PatchRequest) -> Target:
     if request.package is not None:
         key = {"package": request.package, "prefix": os.path.realpath(prefix)}
     else:
-        key = {"path": os.path.realpath(os.path.expanduser(str(request.path)))}
+        path = os.path.abspath(os.path.expanduser(str(request.path)))
+        key = {"path": os.path.realpath(path)}
     if request.ledger_dir is not None:
         ledger = os.path.abspath(os.path.expanduser(request.ledger_dir))
     else:
         ledger = default_folder(env) if env is not None else os.path.join(prefix, IN_VENV)
-    return Target(key, python, env, package, missing, ledger)
+    return Target(key, python, env, package, missing, ledger, path)
 
 
 __all__ = ("PatchRequest", "Target", "resolve")

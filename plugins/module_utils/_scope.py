@@ -63,20 +63,27 @@ class Scope(NamedTuple):
 
 
 def _blocks(node: ast.AST) -> Iterator[Block]:
-    for field, statements in blocks_of(node):
-        yield Block(node, field, statements)
-        for statement in statements:
+    # A long chain of elif is deep: no recursion here.
+    pending = [Block(node, field, statements) for field, statements in blocks_of(node)][::-1]
+    while pending:
+        block = pending.pop()
+        yield block
+        inner: list[Block] = []
+        for statement in block.statements:
             if not isinstance(statement, DEFINITIONS):
-                yield from _blocks(statement)
+                inner.extend(Block(statement, field, statements) for field, statements in blocks_of(statement))
+        pending.extend(reversed(inner))
 
 
 def _definitions(node: ast.AST) -> Iterator[Definition]:
-    for _field, statements in blocks_of(node):
-        for statement in statements:
-            if isinstance(statement, DEFINITIONS):
-                yield statement
-            else:
-                yield from _definitions(statement)
+    pending = [statement for _field, statements in blocks_of(node) for statement in statements][::-1]
+    while pending:
+        statement = pending.pop()
+        if isinstance(statement, DEFINITIONS):
+            yield statement
+        else:
+            inner = [item for _field, statements in blocks_of(statement) for item in statements]
+            pending.extend(reversed(inner))
 
 
 def outer_expressions(node: Definition) -> list[ast.AST]:
@@ -93,14 +100,15 @@ def outer_expressions(node: Definition) -> list[ast.AST]:
 
 
 def _expressions(node: ast.AST) -> Iterator[ast.expr]:
-    if isinstance(node, DEFINITIONS):
-        for part in outer_expressions(node):
-            yield from _expressions(part)
-        return
-    if isinstance(node, ast.expr):
-        yield node
-    for child in ast.iter_child_nodes(node):
-        yield from _expressions(child)
+    pending = [node]
+    while pending:
+        current = pending.pop()
+        if isinstance(current, DEFINITIONS):
+            pending.extend(reversed(outer_expressions(current)))
+            continue
+        if isinstance(current, ast.expr):
+            yield current
+        pending.extend(reversed(list(ast.iter_child_nodes(current))))
 
 
 def is_overload(node: Definition) -> bool:

@@ -144,9 +144,11 @@ def parts(source: Source, item: Parameter) -> Parts:
     return Parts(name, annotation, default)
 
 
-def has_comment(source: Source, item: Parameter) -> bool:
-    """Whether a comment stands inside a parameter; composing it anew would lose it."""
-    return any(token.kind == lexer.COMMENT for token in lexer.tokens(source.text, item.start, item.end))
+def has_comment(source: Source, signature: Signature, index: int, *, behind: bool) -> bool:
+    """Whether a comment stands inside a parameter, where composing it anew loses it, or ``behind`` it on its line."""
+    item = signature.items[index]
+    end = min(lexer.line_end(source.text, item.end), signature.end) if behind else item.end
+    return any(token.kind == lexer.COMMENT for token in lexer.tokens(source.text, item.start, end))
 
 
 def place(found: Signature, kind: str, after: str) -> int | str:

@@ -14,11 +14,12 @@ import ast
 import bisect
 import codecs
 import re
-import warnings
+import sys
 from typing import Iterator, NamedTuple, Sequence, Union, cast
 
 from ansible_collections.specdec.blackwell.plugins.module_utils import _lexer as lexer
 from ansible_collections.specdec.blackwell.plugins.module_utils._errors import BadInput, Refused
+from ansible_collections.specdec.blackwell.plugins.module_utils._parse import parse, reason
 
 Definition = Union[ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef]
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -28,6 +29,16 @@ _BLANK_LINE = re.compile(rb"^[ \t\f]*(?:#.*)?$")
 _LINE = re.compile(rb"[^\r\n]*")
 _NEWLINE = re.compile(rb"\r\n|\r|\n")
 _INDENT = re.compile(rb"[ \t\f]*")
+_CONTINUED = re.compile(rb"\\(?:\r\n|\r|\n)\Z")
+_FSTRING = re.compile(rb"[fF][rR]?['\"]")
+_KNOWN_ENCODINGS = (
+    ("utf-8", "utf-8"),
+    ("latin-1", "iso8859-1"),
+    ("iso-8859-1", "iso8859-1"),
+    ("iso-latin-1", "iso8859-1"),
+)
+# Older parsers give what stands inside an f-string positions that are often wrong.
+FSTRING_POSITIONS = sys.version_info >= (3, 12)
 
 
 class Splice(NamedTuple):
@@ -39,12 +50,15 @@ class Splice(NamedTuple):
 
 
 def splice(text: bytes, splices: Sequence[Splice]) -> bytes:
-    """Apply ``splices``, which must not overlap; insertions at one point keep their order."""
+    """Apply ``splices``; insertions at one point keep their order.
+
+    :raises Refused: two of them overlap.
+    """
     pieces: list[bytes] = []
     position = 0
     for start, end, new in sorted(splices, key=lambda item: (item.start, item.end)):
         if start < position or end < start:
-            raise AssertionError(f"overlapping splices at byte {start}")
+            raise Refused("two changes of one edit overlap")
         pieces.append(text[position:start])
         pieces.append(new)
         position = end
@@ -62,13 +76,10 @@ def encoding_of(data: bytes) -> str:
         cookie = _COOKIE.match(line)
         if cookie:
             name = cookie.group(1).decode("ascii", "replace")
-            try:
-                codec = codecs.lookup(name)
-            except LookupError:
-                raise BadInput(f"its coding line names the unknown encoding {name!r}") from None
-            if bom and codec.name != "utf-8":
+            encoding = _normal_name(name)
+            if bom and encoding != "utf-8":
                 raise BadInput(f"it starts with a UTF-8 BOM, but its coding line says {name!r}")
-            return "utf-8-sig" if bom else codec.name
+            return "utf-8-sig" if bom else encoding
         if not _BLANK_LINE.match(line):
             break
         newline = _NEWLINE.match(data, start + len(line))
@@ -78,21 +89,31 @@ def encoding_of(data: bytes) -> str:
     return "utf-8-sig" if bom else "utf-8"
 
 
-def parse_text(text: str, path: str) -> ast.Module:
-    """``ast.parse`` without warnings; a failure names file, line and the parser's own message."""
+def _normal_name(name: str) -> str:
+    """The codec that a coding line means; ``utf-8-unix`` and ``latin-1-dos``, as Emacs writes them, are known."""
+    folded = name[:12].lower().replace("_", "-")
+    for known, encoding in _KNOWN_ENCODINGS:
+        if folded == known or folded.startswith(known + "-"):
+            return encoding
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return ast.parse(text, filename=path)
+        codec = codecs.lookup(name)
+        b"".decode(name)
+    except LookupError:
+        raise BadInput(f"its coding line names the unknown encoding {name!r}") from None
+    return codec.name
+
+
+def parse_text(text: str, path: str) -> ast.Module:
+    """Parse a file's text; a failure names file, line and the parser's own message."""
+    try:
+        return parse(text)
     except SyntaxError as error:
         raise BadInput(
-            f"{path} does not parse, line {error.lineno}: {error.msg}",
+            f"{path} does not parse, {reason(error)}",
             file=path,
             line=error.lineno,
             source_line=(error.text or "").rstrip(),
         ) from None
-    except (ValueError, RecursionError, MemoryError) as error:
-        raise BadInput(f"{path} does not parse: {error}", file=path) from None
 
 
 class Source:
@@ -110,6 +131,7 @@ class Source:
         self.tree = parse_text(text.decode("utf-8"), path)
         self._starts = lexer.line_starts(text)
         self._unit: bytes | None = None
+        self._inside: set[int] | None = None
 
     @classmethod
     def parse(cls, data: bytes, *, path: str) -> Source:
@@ -124,24 +146,42 @@ class Source:
         except BadInput as error:
             raise BadInput(f"{path} cannot be read: {error.message}", file=path) from None
         except UnicodeDecodeError as error:
-            line = data.count(b"\n", 0, error.start) + 1
+            line = bisect.bisect_right(lexer.line_starts(data), error.start)
             raise BadInput(
                 f"{path} is not valid {error.encoding}, line {line}: {error.reason}", file=path, line=line
             ) from None
-        if decoded.encode(encoding) != data:
+        try:
+            again = decoded.encode(encoding)
+        except UnicodeError:
+            again = b""
+        if again != data:
             raise Refused(f"{path}: its encoding {encoding} does not give the same bytes back", file=path)
         return cls(path=path, text=decoded.encode("utf-8"), encoding=encoding)
 
     def encode(self) -> bytes:
-        """The file's bytes in its own encoding."""
+        """The file's bytes in its own encoding.
+
+        :raises BadInput: the encoding lacks a character.
+        :raises Refused: a comment has come to stand where it reads as a coding line.
+        """
         try:
-            return self.text.decode("utf-8").encode(self.encoding)
+            data = self.text.decode("utf-8").encode(self.encoding)
         except UnicodeEncodeError as error:
             raise BadInput(
                 f"{self.path} is written in {self.encoding}, "
                 f"which cannot hold {error.object[error.start : error.end]!r}",
                 file=self.path,
             ) from None
+        try:
+            encoding = encoding_of(data)
+        except BadInput as error:
+            raise Refused(f"{self.path} would not be read as {self.encoding} any more: {error.message}") from None
+        if encoding != self.encoding:
+            raise Refused(
+                f"{self.path} is {self.encoding}; after the edit a comment in its first two lines says {encoding}",
+                file=self.path,
+            )
+        return data
 
     def with_splices(self, splices: Sequence[Splice]) -> Source:
         """The file after ``splices``, parsed anew."""
@@ -157,6 +197,13 @@ class Source:
         """Line number, from 1, in which a byte lies."""
         return bisect.bisect_right(self._starts, offset)
 
+    def line_text(self, line: int) -> str:
+        """A line as a message shows it: without its indentation, and not too long."""
+        start = self._starts[line - 1]
+        match = _LINE.match(self.text, start)
+        text = match.group().decode("utf-8", "replace").strip() if match else ""
+        return text if len(text) <= 100 else text[:97] + "..."
+
     def line_start(self, offset: int) -> int:
         """Offset of the first byte of the line in which ``offset`` lies."""
         return self._starts[self.line_of(offset) - 1]
@@ -167,7 +214,7 @@ class Source:
         if decorators:
             first = self.start(decorators[0])
             return self.text.rindex(b"@", 0, first)
-        located = cast(ast.expr, node)
+        located = self._located(node)
         return self.offset(located.lineno, located.col_offset)
 
     def keyword_start(self, node: Definition) -> int:
@@ -176,8 +223,33 @@ class Source:
 
     def end(self, node: ast.AST) -> int:
         """Byte after a node."""
-        located = cast(ast.expr, node)
+        located = self._located(node)
         return self.offset(cast(int, located.end_lineno), cast(int, located.end_col_offset))
+
+    def _located(self, node: ast.AST) -> ast.expr:
+        if isinstance(node, ast.expr) and self.in_fstring(node):
+            raise Refused(
+                f"{self.path}, line {node.lineno}: the place lies inside an f-string, and Python "
+                f"{sys.version_info[0]}.{sys.version_info[1]} does not say where in it; replace the whole f-string"
+            )
+        if getattr(node, "lineno", None) is None:
+            raise Refused(
+                f"{self.path}: Python {sys.version_info[0]}.{sys.version_info[1]} does not say "
+                f"where the {type(node).__name__} stands; replace the statement that holds it"
+            )
+        return cast(ast.expr, node)
+
+    def in_fstring(self, node: ast.AST) -> bool:
+        """Whether a node lies inside an f-string and its position can therefore not be trusted."""
+        if FSTRING_POSITIONS:
+            return False
+        if self._inside is None:
+            self._inside = set()
+            if _FSTRING.search(self.text):
+                for outer in ast.walk(self.tree):
+                    if isinstance(outer, ast.JoinedStr):
+                        self._inside.update(id(inner) for inner in ast.walk(outer) if inner is not outer)
+        return id(node) in self._inside
 
     def segment(self, node: ast.AST) -> bytes:
         """The bytes of a node, decorators included."""
@@ -186,13 +258,27 @@ class Source:
     # layout
 
     def starts_line(self, offset: int) -> bool:
-        """Whether only blanks stand before ``offset`` in its line."""
-        return not self.text[self.line_start(offset) : offset].strip(b" \t\f")
+        """Whether only blanks stand before ``offset`` in its line, and no backslash joins it to the line above."""
+        start = self.line_start(offset)
+        if self.text[start:offset].strip(b" \t\f"):
+            return False
+        return not (_CONTINUED.search(self.text, max(start - 3, 0), start) and self._is_continued(start))
+
+    def _is_continued(self, start: int) -> bool:
+        """Whether the backslash at the end of the line before ``start`` is one, and not the end of a comment."""
+        above = self.line_start(start - 1)
+        if b"#" not in self.text[above:start]:
+            return True
+        before = [node for node in self.tree.body if self.start(node) < start]
+        return any(
+            token.kind == lexer.BLANK and token.start < start <= token.end
+            for token in lexer.tokens(self.text, self.start(before[-1]) if before else 0, start)
+        )
 
     def indent_at(self, offset: int) -> bytes:
-        """The blanks that open the line in which ``offset`` lies."""
+        """The blanks that open the line in which ``offset`` lies, after a form feed if there is one."""
         match = _INDENT.match(self.text, self.line_start(offset))
-        return match.group() if match else b""
+        return match.group().rpartition(b"\f")[2] if match else b""
 
     def newline_at(self, offset: int) -> bytes:
         """The line end of the line in which ``offset`` lies, else of the line before, else the file's first."""

@@ -14,9 +14,7 @@ import ast
 from typing import Any, Iterator
 
 from ansible_collections.specdec.blackwell.plugins.module_utils import _lexer as lexer
-from ansible_collections.specdec.blackwell.plugins.module_utils._source import Source
-
-Span = "tuple[int, int]"
+from ansible_collections.specdec.blackwell.plugins.module_utils._source import Source, Splice
 
 
 def words(source: Source, start: int, end: int) -> Iterator[tuple[bytes, int, int]]:
@@ -32,8 +30,6 @@ def span_of_name(source: Source, node: Any, name: str) -> tuple[int, int] | None
     if isinstance(node, (ast.Name, ast.arg)):
         found = start, start + len(wanted)
         return found if source.text[found[0] : found[1]] == wanted else None
-    if isinstance(node, (ast.Import, ast.ImportFrom)):
-        return None
     previous = b""
     captured: tuple[int, int] | None = None
     last_word = isinstance(node, (ast.ExceptHandler,)) or type(node).__name__.startswith("Match")
@@ -58,13 +54,17 @@ def _stop(source: Source, node: Any) -> int:
     return source.start(body[0]) if isinstance(body, list) and body else source.end(node)
 
 
-def import_splice(source: Source, node: Any, old: str, new: str) -> list[tuple[int, int, bytes]] | None:
-    """Where and how an import binds ``new`` instead of ``old``; None for ``import old.x``, which binds it by its path."""
+def is_import(node: ast.AST) -> bool:
+    return isinstance(node, (ast.Import, ast.ImportFrom))
+
+
+def import_splices(source: Source, node: Any, old: str, new: str) -> list[Splice] | None:
+    """What makes an import bind ``new`` instead of ``old``; None for ``import old.x``, which binds it by its path."""
     tokens = list(words(source, source.start(node), source.end(node)))
     position = 0
     if isinstance(node, ast.ImportFrom):
         position = max(index for index, token in enumerate(tokens) if token[0] == b"import")
-    found: list[tuple[int, int, bytes]] = []
+    found: list[Splice] = []
     index = position + 1
     for alias in node.names:
         while tokens[index][0] in (b"(", b","):
@@ -75,10 +75,10 @@ def import_splice(source: Source, node: Any, old: str, new: str) -> list[tuple[i
         if alias.asname:
             index += 2
             if alias.asname == old:
-                found.append((tokens[index - 1][1], tokens[index - 1][2], new.encode("utf-8")))
+                found.append(Splice(tokens[index - 1][1], tokens[index - 1][2], new.encode("utf-8")))
         elif alias.name == old:
             end = tokens[first][2]
-            found.append((end, end, b" as " + new.encode("utf-8")))
+            found.append(Splice(end, end, b" as " + new.encode("utf-8")))
         elif alias.name.split(".", 1)[0] == old:
             return None
     return found
@@ -101,8 +101,6 @@ def in_string(source: Source, node: ast.AST, name: str) -> list[tuple[int, int]]
                 if depth == 0 and word == b"=" and previous not in (b"=", b"!", b"<", b">"):
                     shows = source.text[last : last + 1] != b"="
                 depth += 1 if word in (b"(", b"[", b"{") else -1 if word in (b")", b"]", b"}") else 0
-                if previous == b"." and word == b".":
-                    word = b".."
                 previous = word
             if inside and shows:
                 return None
@@ -146,11 +144,10 @@ def _fields(text: bytes, position: int, end: int, *, raw: bool, spec: bool = Fal
 def _expression(text: bytes, start: int, end: int) -> tuple[int, int]:
     """End of a field's expression, and the offset after the field."""
     depth = 0
-    stop: int | None = None
     for token in lexer.tokens(text, start, end):
         word = text[token.start : token.end]
         if depth == 0 and word == b"}":
-            return (token.start if stop is None else stop), token.end
+            return token.start, token.end
         bang = word == b"!" and text[token.end : token.end + 1] != b"="
         if depth == 0 and (word == b":" or bang):
             return token.start, _field_end(text, token.end, end)
@@ -170,4 +167,4 @@ def _field_end(text: bytes, position: int, end: int) -> int:
     return end
 
 
-__all__ = ("fields", "import_splice", "in_string", "span_of_name", "words")
+__all__ = ("fields", "import_splices", "in_string", "is_import", "span_of_name", "words")

@@ -16,6 +16,7 @@ import os
 import secrets
 import stat
 import types
+import typing as t
 
 from ansible_collections.specdec.blackwell.plugins.module_utils._errors import Refused, SpecdecError
 from ansible_collections.specdec.blackwell.plugins.module_utils._interpreter import Environment
@@ -97,12 +98,12 @@ class Store:
             except Gone:
                 return None
 
-    def write_new(self, name: str, data: bytes, folder: int | None = None) -> None:
+    def write_new(self, name: str, data: bytes, *, folder: int | None = None, mode: int = 0o644) -> None:
         """Puts a file in place whole or not at all. An existing one is replaced. Raises OSError."""
         handle = self.folder if folder is None else folder
         temporary = f".{secrets.token_hex(8)}.tmp"
         try:
-            self.create(temporary, data, handle)
+            self.create(temporary, data, handle, mode)
             os.rename(temporary, name, src_dir_fd=handle, dst_dir_fd=handle)
         except BaseException:
             with contextlib.suppress(OSError):
@@ -142,26 +143,23 @@ class Store:
             )
         return data
 
-    def keep_original(self, data: bytes, mode: int) -> str:
-        """Keeps bytes under their sha256 for as long as the ledger names them; ``mode`` is that of their file."""
-        digest = sha256(data)
+    def keep_originals(self, files: t.Iterable[tuple[bytes, int]]) -> None:
+        """Keeps bytes under their sha256 for as long as the ledger names them, each with the mode of its file."""
         handle = self._originals()
         try:
-            if self._kept(digest, data):
-                return digest
-            temporary = f".{secrets.token_hex(8)}.tmp"
-            try:
-                # Not more readable than the file it comes from.
-                self.create(temporary, data, handle, 0o600 | (stat.S_IMODE(mode) & 0o044))
-                os.rename(temporary, digest, src_dir_fd=handle, dst_dir_fd=handle)
-            except BaseException:
-                with contextlib.suppress(OSError):
-                    os.unlink(temporary, dir_fd=handle)
-                raise
-            os.fsync(handle)
+            added = [self._keep(handle, data, mode) for data, mode in files]
+            if any(added):
+                os.fsync(handle)
         finally:
             os.close(handle)
-        return digest
+
+    def _keep(self, handle: int, data: bytes, mode: int) -> bool:
+        digest = sha256(data)
+        if self._kept(digest, data):
+            return False
+        # Not more readable than the file it comes from.
+        self.write_new(digest, data, folder=handle, mode=0o600 | (stat.S_IMODE(mode) & 0o044))
+        return True
 
     def drop_originals(self, keep: set[str]) -> None:
         """Removes the originals that nothing names any more, and what a killed run left half written."""
@@ -189,9 +187,7 @@ class Store:
             created = True
         except FileExistsError:
             created = False
-        handle = os.open(
-            _ORIGINALS, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=self.folder
-        )
+        handle = os.open(_ORIGINALS, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=self.folder)
         if created:
             self.adopt(handle)
         return handle

@@ -12,14 +12,17 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import Sequence
+from typing import Sequence, cast
 
 from ansible_collections.specdec.blackwell.plugins.module_utils import _lexer as lexer
 from ansible_collections.specdec.blackwell.plugins.module_utils._indent import reindent
+from ansible_collections.specdec.blackwell.plugins.module_utils._parse import parse
 from ansible_collections.specdec.blackwell.plugins.module_utils._scope import Block
-from ansible_collections.specdec.blackwell.plugins.module_utils._source import DEFINITIONS, Source, Splice
+from ansible_collections.specdec.blackwell.plugins.module_utils._source import Source, Splice
 
-_SEPARATOR = re.compile(rb"[ \t\f]*;?[ \t\f]*")
+_BLANKS = rb"(?:[ \t\f]|\\(?:\r\n|\r|\n))*"
+_SEPARATOR = re.compile(_BLANKS + rb";?" + _BLANKS)
+_BLANKS_BEFORE = re.compile(_BLANKS + rb"\Z")
 
 
 def is_inline(source: Source, block: Block) -> bool:
@@ -35,8 +38,15 @@ def block_indent(source: Source, block: Block) -> bytes:
     first = source.start(block.statements[0])
     if not is_inline(source, block):
         return source.indent_at(first)
-    header = first if block.field in ("handlers", "cases") else source.start(block.owner)
-    return source.indent_at(header) + source.indent_unit
+    return source.indent_at(source.start(_header_of(block))) + source.indent_unit
+
+
+def _header_of(block: Block) -> ast.AST:
+    """A node that begins on the line of the block's header: the owner, an ``except`` or the pattern of a ``case``."""
+    for branch in getattr(block.owner, block.field) if block.field in ("handlers", "cases") else ():
+        if branch.body is block.statements:
+            return branch if block.field == "handlers" else cast(ast.AST, branch.pattern)
+    return block.owner
 
 
 def shares_line(source: Source, block: Block, index: int) -> bool:
@@ -44,11 +54,16 @@ def shares_line(source: Source, block: Block, index: int) -> bool:
     return 0 < index < len(block.statements) and not source.starts_line(source.start(block.statements[index]))
 
 
+def is_compound(statement: ast.AST) -> bool:
+    """Whether a statement has blocks."""
+    return hasattr(statement, "body") or hasattr(statement, "cases")
+
+
 def after_statement(source: Source, block: Block, index: int) -> int:
     """Offset just after the line of statement ``index``, its trailing comment and comments that hang below it."""
     statement = block.statements[index]
     position = lexer.line_end(source.text, source.end(statement))
-    if not isinstance(statement, DEFINITIONS) and not hasattr(statement, "body"):
+    if not is_compound(statement):
         return position
     indent = block_indent(source, block)
     while True:
@@ -69,10 +84,9 @@ def _gap(source: Source, block: Block, index: int) -> tuple[int, int]:
         before = source.end(block.statements[index - 1])
         match = _SEPARATOR.match(source.text, before)
         return before, match.end() if match else before
-    before = start
-    while source.text[before - 1 : before] in (b" ", b"\t", b"\f"):
-        before -= 1
-    return before, start
+    above = source.line_start(max(source.line_start(start) - 1, 0))
+    blanks = _BLANKS_BEFORE.search(source.text, above, start)
+    return blanks.start() if blanks else start, start
 
 
 def insert(
@@ -111,10 +125,11 @@ def insert(
     below = (
         newline * _missing_blanks(source, lexer.next_line(source.text, position), blank_lines) if index < count else b""
     )
-    opening = newline * (1 + blank_lines) if position else b""
-    if not count and source.text.endswith((b"\n", b"\r")):
-        opening = b""
-    closing = newline if not position else b""
+    opening = newline * (1 + blank_lines)
+    closing = b""
+    if not count and (not position or source.text.endswith((b"\n", b"\r"))):
+        # A module that has only comments, or nothing at all.
+        opening, closing = newline * blank_lines if position else b"", newline
     splices.append(Splice(position, position, opening + lines + below + closing))
     return splices
 
@@ -152,12 +167,31 @@ def remove_many(
             merged[-1] = (merged[-1][0], stop)
         else:
             merged.append((first, stop))
+    splices: list[Splice] = []
     if merged == [(0, len(block.statements))] and not isinstance(block.owner, ast.Module):
-        return [Splice(source.start(block.statements[0]), source.end(block.statements[-1]), b"pass")]
-    return [_cut(source, block, first, stop, blanks_above=blanks_above) for first, stop in merged]
+        lines = _lines(source, block, 0, len(block.statements))
+        end = after_statement(source, block, lines[0][1] - 1)
+        splices.append(Splice(source.start(block.statements[0]), end, b"pass"))
+        merged = lines[1:]
+    for first, stop in merged:
+        for from_, to in _lines(source, block, first, stop):
+            splices.append(_cut(source, block, from_, to, blanks_above=blanks_above))
+    return splices
+
+
+def _lines(source: Source, block: Block, first: int, stop: int) -> list[tuple[int, int]]:
+    """Statements ``[first, stop)`` by the lines on which they stand."""
+    lines: list[tuple[int, int]] = []
+    for index in range(first, stop):
+        if lines and shares_line(source, block, index):
+            lines[-1] = (lines[-1][0], index + 1)
+        else:
+            lines.append((index, index + 1))
+    return lines
 
 
 def _cut(source: Source, block: Block, first: int, stop: int, *, blanks_above: bool) -> Splice:
+    """Take statements that share lines out."""
     statements = block.statements
     start, end = source.start(statements[first]), source.end(statements[stop - 1])
     if stop < len(statements) and shares_line(source, block, stop):
@@ -168,27 +202,31 @@ def _cut(source: Source, block: Block, first: int, stop: int, *, blanks_above: b
     if blanks_above:
         while position and not source.text[source.line_start(position - 1) : position].strip():
             position = source.line_start(position - 1)
-    return Splice(position, lexer.next_line(source.text, end), b"")
+    return Splice(position, lexer.next_line(source.text, after_statement(source, block, stop - 1)), b"")
 
 
 def replace(
     source: Source, block: Block, first: int, stop: int, code: bytes, *, moved: Sequence[ast.stmt] = ()
 ) -> list[Splice]:
-    """Put ``code`` (unindented lines) in the place of statements ``[first, stop)``; a trailing comment stays.
+    """Put ``code`` (unindented lines) in the place of statements ``[first, stop)``.
+
+    The trailing comment of a simple statement stays, the comments of a compound one go with it.
 
     :param moved: statements of the file that ``code`` holds; their docstrings keep their bytes, and a trailing comment
         that came along with the last one does not stay a second time.
     """
     statements = block.statements
     start, end = source.start(statements[first]), source.end(statements[stop - 1])
-    if any(source.end(node) == end for node in moved):
+    if is_compound(statements[stop - 1]):
+        end = after_statement(source, block, stop - 1)
+    elif any(source.end(node) == end for node in moved):
         end = lexer.line_end(source.text, end)
     indent = block_indent(source, block)
     newline = source.newline_at(start)
     lines = reindent(code, indent=indent, unit=source.indent_unit, newline=newline, move_docstrings=not moved)
     splices: list[Splice] = []
     shared = shares_line(source, block, first) or shares_line(source, block, stop)
-    simple = len(lexer.line_starts(code.strip())) == 1 and not _opens_block(code)
+    simple = _is_simple(code)
     if (is_inline(source, block) or shared) and not simple:
         if is_inline(source, block) and first > 0:
             splices.append(Splice(*_gap(source, block, 0), newline + indent))
@@ -206,13 +244,16 @@ def replace(
     return splices
 
 
-def _opens_block(code: bytes) -> bool:
-    tree = ast.parse(code.decode("utf-8"))
-    return any(hasattr(statement, "body") for statement in tree.body)
+def _is_simple(code: bytes) -> bool:
+    """Whether code is one line that can share it with others: no block in it, no comment behind it."""
+    if len(lexer.line_starts(code.strip())) > 1 or any(item.kind == lexer.COMMENT for item in lexer.tokens(code)):
+        return False
+    return not any(is_compound(statement) for statement in parse(code.decode("utf-8")).body)
 
 
 __all__ = (
     "is_inline",
+    "is_compound",
     "block_indent",
     "shares_line",
     "after_statement",

@@ -39,8 +39,8 @@ def same(left: Any, right: Any) -> bool:
             for field in left._fields
             if field not in IGNORED_FIELDS
         )
-    if isinstance(left, list):
-        return isinstance(right, list) and len(left) == len(right) and all(map(same, left, right))
+    if isinstance(left, (list, tuple)):
+        return isinstance(right, type(left)) and len(left) == len(right) and all(map(same, left, right))
     return type(left) is type(right) and bool(left == right)
 
 

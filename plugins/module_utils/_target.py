@@ -136,6 +136,25 @@ def _hand_over(work: str, credentials: Credentials) -> None:
             os.chown(path, credentials.uid, credentials.gid)
 
 
+if t.TYPE_CHECKING:
+    _Process = subprocess.Popen[bytes]
+else:
+    _Process = subprocess.Popen
+
+
+class _Group(_Process):
+    """A child that leads a group of its own, so that it ends with all that it started."""
+
+    def finish(self, timeout: float) -> int | None:
+        """The exit code; None when it took longer than ``timeout`` seconds, and the whole group was ended."""
+        try:
+            return self.wait(timeout=timeout)
+        except subprocess.TimeoutExpired:
+            os.killpg(self.pid, signal.SIGKILL)
+            self.wait()
+            return None
+
+
 def _wait(
     arguments: t.Sequence[str],
     trade: str,
@@ -151,7 +170,7 @@ def _wait(
     python = arguments[0]
     with tempfile.TemporaryFile() as stream:
         try:
-            child = subprocess.Popen(
+            child = _Group(
                 list(arguments),
                 stdin=subprocess.DEVNULL,
                 stdout=stream,
@@ -163,16 +182,12 @@ def _wait(
             )
         except (OSError, subprocess.SubprocessError) as error:
             raise SpecdecError(f"cannot start {python}: {error}", python=python) from error
-        try:
-            code = child.wait(timeout=timeout)
-        except subprocess.TimeoutExpired:
-            os.killpg(child.pid, signal.SIGKILL)
-            child.wait()
-            said = _tail(stream) or "it said nothing"
-            raise SpecdecError(
-                f"{python} did not finish {trade} within {timeout:g} s and was ended: {said}", python=python
-            ) from None
-        return code, _tail(stream)
+        code = child.finish(timeout)
+        output = _tail(stream)
+    if code is None:
+        said = output or "it said nothing"
+        raise SpecdecError(f"{python} did not finish {trade} within {timeout:g} s and was ended: {said}", python=python)
+    return code, output
 
 
 def _read_answer(path: str) -> Payload | None:

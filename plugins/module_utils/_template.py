@@ -15,20 +15,28 @@ import copy
 from typing import Any, Sequence
 
 from ansible_collections.specdec.blackwell.plugins.module_utils import _lexer as lexer
+from ansible_collections.specdec.blackwell.plugins.module_utils import _suite as suite
 from ansible_collections.specdec.blackwell.plugins.module_utils._errors import BadInput, Refused
-from ansible_collections.specdec.blackwell.plugins.module_utils._fields import code
-from ansible_collections.specdec.blackwell.plugins.module_utils._indent import reindent
+from ansible_collections.specdec.blackwell.plugins.module_utils._indent import code, reindent
 from ansible_collections.specdec.blackwell.plugins.module_utils._matcher import Bindings, one_name, run_name
-from ansible_collections.specdec.blackwell.plugins.module_utils._pattern import Found, Pattern, placeholders
+from ansible_collections.specdec.blackwell.plugins.module_utils._parameter_list import (
+    STARS,
+    Parameter,
+    arguments,
+    parameters,
+)
+from ansible_collections.specdec.blackwell.plugins.module_utils._parse import parse
+from ansible_collections.specdec.blackwell.plugins.module_utils._pattern import Found, Pattern, placeholders, span_of
 from ansible_collections.specdec.blackwell.plugins.module_utils._source import Source, Splice, splice
-from ansible_collections.specdec.blackwell.plugins.module_utils._syntax import same
+from ansible_collections.specdec.blackwell.plugins.module_utils._syntax import arguments_in_order, plain, same
 
 
 class Rendered:
     """A template filled from one match: its text, its syntax, and the statements of the file moved in it."""
 
-    def __init__(self, text: bytes, expected: list[ast.stmt], *, moved: list[ast.stmt]) -> None:
+    def __init__(self, text: bytes, template: bytes, expected: list[ast.stmt], *, moved: list[ast.stmt]) -> None:
         self.text = text
+        self.template = template
         self.expected = expected
         self.moved = moved
 
@@ -39,7 +47,7 @@ class Template:
     def __init__(self, text: str, pattern: Pattern, *, what: str) -> None:
         self.text = code(text).decode("utf-8")
         self.what = what
-        self.image = Pattern(self.text, what=what)
+        self.image = Pattern(self.text, what=what, selective=False)
         known = {name for _start, _end, name, _run in placeholders(pattern.text, what=what)}
         for _start, _end, name, _run in placeholders(self.text, what=what):
             if name in ("", "_") or name not in known:
@@ -56,30 +64,32 @@ class Template:
         expected = [_fill(node, found.bindings, replaced) for node in self.image.statements]
         flat: list[ast.stmt] = [item for node in expected for item in (node if isinstance(node, list) else [node])]
         for parenthesised in (False, True):
-            text, moved = self._text(source, found.bindings, splices, parenthesised=parenthesised)
+            text, moved = self._text(source, found, splices, parenthesised=parenthesised)
             try:
-                tree = ast.parse(text.decode("utf-8")).body
-            except (SyntaxError, ValueError):
+                tree = parse(text.decode("utf-8")).body
+            except SyntaxError:
                 continue
             if same(tree, flat):
-                return Rendered(text, flat, moved=moved)
-        raise Refused(f"{self.what}: {self.text!r} cannot be filled from line {source.line_of(_start(source, found))}")
+                return Rendered(text, self.text.encode("utf-8"), flat, moved=moved)
+        raise Refused(
+            f"{self.what}: {self.text!r} cannot be filled from line {source.line_of(span_of(source, found)[0])}"
+        )
 
     def _text(
-        self, source: Source, bindings: Bindings, splices: Sequence[Splice], *, parenthesised: bool
+        self, source: Source, found: Found, splices: Sequence[Splice], *, parenthesised: bool
     ) -> tuple[bytes, list[ast.stmt]]:
         data = self.text.encode("utf-8")
         pieces: list[bytes] = []
         position = 0
         moved: list[ast.stmt] = []
         for start, end, name, _run in placeholders(self.text, what=self.what):
-            value = bindings[name]
+            value = found.bindings[name]
             statements = value if isinstance(value, list) else [value]
             line = max(data.rfind(b"\n", 0, start) + 1, 0)
             alone = not data[line:start].strip()
             if alone and all(isinstance(item, ast.stmt) for item in statements):
                 moved.extend(statements)
-                lines = _statement_lines(source, statements, splices)
+                lines = _statement_lines(source, statements, splices, _reach(source, found))
                 pieces.append(data[position:line])
                 pieces.append(reindent(lines, indent=data[line:start]) if lines else b"")
             else:
@@ -88,10 +98,6 @@ class Template:
             position = end
         pieces.append(data[position:])
         return b"".join(pieces), moved
-
-
-def _start(source: Source, found: Found) -> int:
-    return source.start(found.nodes[0])
 
 
 def _bytes(source: Source, start: int, end: int, splices: Sequence[Splice]) -> bytes:
@@ -104,20 +110,50 @@ def _bytes(source: Source, start: int, end: int, splices: Sequence[Splice]) -> b
     return splice(source.text[start:end], inside)
 
 
-def _statement_lines(source: Source, statements: Sequence[Any], splices: Sequence[Splice]) -> bytes:
-    """Whole statements at column 0, with the comments right above, between and behind them."""
+def _reach(source: Source, found: Found) -> tuple[int, int]:
+    """Span of a match with the comments that stand in or hang below its last statement."""
+    start, end = span_of(source, found)
+    if found.block is not None and suite.is_compound(found.nodes[-1]):
+        end = suite.after_statement(source, found.block, found.stop - 1)
+    return start, end
+
+
+def _statement_lines(
+    source: Source, statements: Sequence[Any], splices: Sequence[Splice], span: tuple[int, int]
+) -> bytes:
+    """Whole statements at column 0, with the comments above, between and behind them that lie in the match."""
     if not statements:
         return b""
-    start, end = source.start(statements[0]), lexer.line_end(source.text, source.end(statements[-1]))
+    start, end = source.start(statements[0]), source.end(statements[-1])
     if not source.starts_line(start):
-        return _bytes(source, start, source.end(statements[-1]), splices)
+        return _bytes(source, start, end, splices)
     first = source.line_start(start)
     while first:
         above = source.line_start(first - 1)
-        if not source.text[above:first].strip().startswith(b"#"):
+        if above < span[0] or not source.text[above:first].strip().startswith(b"#"):
             break
         first = above
-    return reindent(_bytes(source, first, end, splices), indent=b"")
+    rest = lexer.line_end(source.text, end)
+    if source.text[end:rest].strip()[:1] not in (b"", b"#"):
+        return reindent(_bytes(source, first, end, splices), indent=b"")
+    stop = _own_comments(source, rest, source.indent_at(start), span[1])
+    return reindent(_bytes(source, first, stop, splices), indent=b"")
+
+
+def _own_comments(source: Source, position: int, indent: bytes, limit: int) -> int:
+    """End of the comment lines below ``position`` that stand at least as deep as ``indent``, before ``limit``."""
+    ahead = position
+    while True:
+        start = lexer.next_line(source.text, ahead)
+        if start == ahead or start >= limit:
+            return position
+        ahead = lexer.line_end(source.text, start)
+        line = source.text[start:ahead]
+        if not line.strip():
+            continue
+        if ahead > limit or not line.startswith(indent) or not line.strip().startswith(b"#"):
+            return position
+        position = ahead
 
 
 def _inline(source: Source, value: Any, splices: Sequence[Splice], *, parenthesised: bool) -> bytes:
@@ -146,13 +182,24 @@ def _balanced(text: bytes) -> bool:
 
 
 def item_span(source: Source, item: Any) -> tuple[int, int]:
-    """Byte span of a node, of a keyword argument, or of a dictionary's key and value."""
+    """Byte span of a node, a parameter with its default, a keyword argument, or a dictionary's key and value."""
+    if isinstance(item, Parameter):
+        start = source.start(item.node)
+        if item.kind in ("*", STARS):
+            start = source.text.rindex(item.kind.encode("ascii"), 0, start)
+        return start, source.end(item.node if item.default is None else item.default)
+    if isinstance(item, ast.withitem):
+        return source.start(item.context_expr), source.end(item.optional_vars or item.context_expr)
+    if not isinstance(item, (ast.AST, tuple)):
+        raise Refused(f"{item!r} cannot be moved; replace the statement that holds it")
     if isinstance(item, tuple):
         key, value = item
         if key is None:
             return source.text.rindex(b"**", 0, source.start(value)), source.end(value)
         return source.start(key), source.end(value)
     if isinstance(item, ast.keyword):
+        if hasattr(item, "lineno"):
+            return source.start(item), source.end(item)
         # Python 3.8 gives keywords no position of their own.
         before = source.start(item.value)
         mark = b"**" if item.arg is None else item.arg.encode("utf-8")
@@ -169,6 +216,8 @@ def _fill(node: Any, bindings: Bindings, replaced: dict[int, ast.AST]) -> Any:
     if name is not None and name in bindings:
         bound = bindings[name]
         if isinstance(node, str):
+            if not isinstance(bound, (str, ast.Name)):
+                raise Refused(f"${name} stands for more than a name, and the place in the template takes a name")
             return bound if isinstance(bound, str) else bound.id
         if isinstance(bound, str):
             bound = ast.Name(bound, ast.Load())
@@ -180,13 +229,15 @@ def _fill(node: Any, bindings: Bindings, replaced: dict[int, ast.AST]) -> Any:
     if not isinstance(node, ast.AST):
         return node
     filled: Any = copy.copy(node)
-    if isinstance(node, ast.Call):
+    if isinstance(node, (ast.Call, ast.ClassDef)):
         return _fill_call(node, filled, bindings, replaced)
     if isinstance(node, ast.Dict):
         pairs = _fill_list(list(zip(node.keys, node.values)), bindings, replaced)
         return ast.Dict([key for key, _value in pairs], [value for _key, value in pairs])
-    if isinstance(node, ast.Subscript) and run_name(getattr(node, "slice", None)) is not None:
-        items = _fill(node.slice, bindings, replaced)
+    if isinstance(node, ast.arguments):
+        return _fill_parameters(node, bindings, replaced)
+    if isinstance(node, ast.Subscript) and run_name(plain(node.slice)) is not None:
+        items = _fill(plain(node.slice), bindings, replaced)
         filled.slice = items[0] if len(items) == 1 else ast.Tuple(items, ast.Load())
         filled.value = _fill(node.value, bindings, replaced)
         return filled
@@ -209,13 +260,33 @@ def _fill_list(items: Sequence[Any], bindings: Bindings, replaced: dict[int, ast
     return result
 
 
-def _fill_call(node: ast.Call, filled: Any, bindings: Bindings, replaced: dict[int, ast.AST]) -> ast.Call:
-    """A run of arguments may hold positional and keyword ones."""
-    items = _fill_list(list(node.args) + list(node.keywords), bindings, replaced)
-    filled.func = _fill(node.func, bindings, replaced)
-    filled.args = [item for item in items if not isinstance(item, ast.keyword)]
-    filled.keywords = [item for item in items if isinstance(item, ast.keyword)]
-    result: ast.Call = filled
+def _fill_parameters(node: ast.arguments, bindings: Bindings, replaced: dict[int, ast.AST]) -> ast.arguments:
+    """A run of parameters may hold all kinds."""
+    items: list[Parameter] = []
+    for item in parameters(node):
+        name = run_name(item.node)
+        if name is not None and name in bindings:
+            items.extend(bindings[name])
+        else:
+            items.append(
+                item._replace(
+                    node=_fill(item.node, bindings, replaced), default=_fill(item.default, bindings, replaced)
+                )
+            )
+    return arguments(items)
+
+
+def _fill_call(node: ast.Call | ast.ClassDef, filled: Any, bindings: Bindings, replaced: dict[int, ast.AST]) -> ast.AST:
+    """A run of arguments or bases may hold positional and keyword ones."""
+    items = _fill_list(arguments_in_order(node), bindings, replaced)
+    for field, value in ast.iter_fields(node):
+        if field in ("args", "bases"):
+            setattr(filled, field, [item for item in items if not isinstance(item, ast.keyword)])
+        elif field == "keywords":
+            filled.keywords = [item for item in items if isinstance(item, ast.keyword)]
+        else:
+            setattr(filled, field, _fill(value, bindings, replaced))
+    result: ast.AST = filled
     return result
 
 

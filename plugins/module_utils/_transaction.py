@@ -21,21 +21,26 @@ from ansible_collections.specdec.blackwell.plugins.module_utils._attributes impo
     copy_attributes,
     folder_obstacle,
     mounted_error,
-    not_writable,
     obstacle,
 )
 from ansible_collections.specdec.blackwell.plugins.module_utils._bytecode import bytecode_obstacle, drop_bytecode
 from ansible_collections.specdec.blackwell.plugins.module_utils._errors import Refused, SpecdecError
 from ansible_collections.specdec.blackwell.plugins.module_utils._journal import (
     COMMIT,
-    NAME as JOURNAL,
+    JOURNAL,
     UNDO,
     Entry,
     Journal,
     open_journal,
 )
 from ansible_collections.specdec.blackwell.plugins.module_utils._locks import LOCK
-from ansible_collections.specdec.blackwell.plugins.module_utils._places import Gone, Place, explained, open_place
+from ansible_collections.specdec.blackwell.plugins.module_utils._places import (
+    Gone,
+    Place,
+    explained,
+    not_writable,
+    open_place,
+)
 from ansible_collections.specdec.blackwell.plugins.module_utils._store import Store, sha256
 from ansible_collections.specdec.blackwell.plugins.module_utils._trust import user_name
 
@@ -65,9 +70,7 @@ class Transaction:
                 problem = obstacle(place, predict=False)
                 if problem is not None:
                     raise problem
-        entries = [
-            Entry(place.directory, place.name, expect, sha256(data)) for place, data, expect in self._items
-        ]
+        entries = [Entry(place.directory, place.name, expect, sha256(data)) for place, data, expect in self._items]
         try:
             journal = Journal.begin(self._store, entries, self._what)
         except OSError as error:
@@ -153,15 +156,18 @@ class Transaction:
 
 def obstacles(store_path: str, places: list[Place]) -> SpecdecError | None:
     """Why ``commit`` would fail, as far as that can be told without writing a byte: for check mode."""
-    for place in places:
-        problem = obstacle(place, predict=True) or bytecode_obstacle(place)
-        if problem is not None:
-            return problem
     folder = os.path.abspath(store_path)
     while not os.path.isdir(folder):
         folder = os.path.dirname(folder)
     with open_place(os.path.join(folder, LOCK), last=False) as place:
-        return folder_obstacle(place) or _locked_out(place)
+        problem = folder_obstacle(place) or _locked_out(place)
+    if problem is not None:
+        return problem
+    for place in places:
+        problem = obstacle(place, predict=True) or bytecode_obstacle(place)
+        if problem is not None:
+            return problem
+    return None
 
 
 def _locked_out(place: Place) -> SpecdecError | None:

@@ -10,7 +10,6 @@ what the first layer is given.
 """
 
 from __future__ import annotations
-
 import __future__
 
 import ast
@@ -22,7 +21,6 @@ from pathlib import Path
 from typing import Any
 
 from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._index import ClassRef, Index
-
 
 _NAMES: dict[Any, str] = {}
 
@@ -284,7 +282,7 @@ class Decoder:
         """The result, every state given to a part, and how many of those came after the last layer."""
         log: list[Any] = []
         self.rank = Rank(start == 0, end == total)
-        it = self.cls.__new__(self.cls)
+        it: Any = object.__new__(self.cls)
         it.__dict__.update(log=log, start_layer=start, end_layer=end, training=False)
         if ids:
             it.__dict__["aux_hidden_state_layers"] = ids
@@ -327,15 +325,15 @@ def truth(decoder: Decoder, total: int) -> list[Symbol]:
     return states
 
 
-def mistakes(original: Decoder, changed: Decoder, total: int = 6) -> list[str]:
-    """What a patched decoder does wrong: ids, values, the plain result, pipeline ranks."""
+def mistakes(original: Decoder, changed: Decoder, total: int = 6, lowest: int = 0) -> list[str]:
+    """What a patched decoder does wrong: ids from ``lowest`` on, values, the plain result, pipeline ranks."""
     expected = truth(original, total)
     plain, _log, _after = original.run((), 0, total, total)
     wrong: list[str] = []
     result, _log, _after = changed.run((), 0, total, total)
     if result != plain:
         wrong.append("without ids the result is another one")
-    every = tuple(range(total + 1))
+    every = tuple(range(lowest, total + 1))
     for ids in [(number,) for number in every] + [every, (2, total // 2, total - 3), (1, total)]:
         wanted = [expected[number] for number in sorted(set(ids))]
         result, _log, _after = changed.run(ids, 0, total, total)
@@ -345,17 +343,17 @@ def mistakes(original: Decoder, changed: Decoder, total: int = 6) -> list[str]:
             wrong.append(f"ids {ids}: the first result is another one")
         elif list(result[1]) != wanted:
             wrong.append(f"ids {ids}: got {result[1]}, wanted {wanted}")
-    return wrong + _rank_mistakes(original, changed, expected, total)
+    return wrong + _rank_mistakes(original, changed, expected, every)
 
 
-def _rank_mistakes(original: Decoder, changed: Decoder, expected: list[Symbol], total: int) -> list[str]:
+def _rank_mistakes(original: Decoder, changed: Decoder, expected: list[Symbol], every: tuple[int, ...]) -> list[str]:
     """A rank hands on what it did before, and the last one captures what it can."""
+    total = every[-1]
     cut = total // 2
     before, log, _after = original.run((), 0, cut, total)
     if not isinstance(before, Handover) or sum(isinstance(item, tuple) for item in log) != cut:
         return []
     wrong = []
-    every = tuple(range(total + 1))
     handed, _log, _after = changed.run(every, 0, cut, total)
     if not isinstance(handed, Handover) or handed.tensors != before.tensors:
         wrong.append("an earlier rank hands on something else")

@@ -40,6 +40,7 @@ VARIABLES = {
     "target_model": "served",
 }
 FOLDER = "relocated"
+_MODULE = re.compile(r"((?:^|\n)[ \t]*(?:from|import)[ \t]+[\w.]+)")
 _WORD = re.compile(r"(\.\s*)?(?<![\w$])([A-Za-z_]\w*)")
 _IMPORT = re.compile(r"^(\s*from\s+)(\.[\w.]*|vllm[\w.]*)(\s+import\b)", re.MULTILINE)
 
@@ -53,7 +54,10 @@ class Mutant:
     moved: Mapping[str, str]
 
     def text(self, source: str) -> str:
-        return _WORD.sub(self._word, source)
+        """With all names but those of modules in imports."""
+        parts = _MODULE.split(source)
+        parts[::2] = [_WORD.sub(self._word, part) for part in parts[::2]]
+        return "".join(parts)
 
     def _word(self, match: re.Match[str]) -> str:
         dot, word = match.group(1) or "", match.group(2)

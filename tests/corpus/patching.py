@@ -25,28 +25,36 @@ def survey(root: Path, architectures: list[str] | None, *, engine: str = "vllm",
     return found
 
 
-def load(root: Path, edits: list[Item]) -> dict[str, File | None]:
-    files: dict[str, File | None] = {}
-    for name in files_of(edits):
-        path = root / name
-        module = name.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
-        files[name] = File(path.read_bytes(), module, name.endswith("/__init__.py")) if path.is_file() else None
-    return files
+class Patched:
+    """A tree with files of its own in memory in place of those on disk."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.contents: dict[str, bytes] = {}
+
+    def load(self, edits: list[Item]) -> dict[str, File | None]:
+        files: dict[str, File | None] = {}
+        for name in files_of(edits):
+            path = self.root / name
+            data = self.contents.get(name) or (path.read_bytes() if path.is_file() else None)
+            module = name.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+            files[name] = None if data is None else File(data, module, name.endswith("/__init__.py"))
+        return files
+
+    def apply(self, edits: list[Item]) -> list[str]:
+        """The names of the files that changed. Edits without a place fail the test."""
+        result = plan(edits, self.load(edits))
+        assert result["ok"], [item for item in result["edits"] if item["state"] not in ("pristine", "present")]
+        changed = {name: item["after"] for name, item in result["files"].items() if item["changed"]}
+        for data in changed.values():
+            compile(data, "patched", "exec", dont_inherit=True)
+        self.contents.update(changed)
+        return sorted(changed)
+
+    @contextlib.contextmanager
+    def view(self, package: str = "vllm") -> Iterator[Path]:
+        with release_view(str(self.root), package, self.contents) as view:
+            yield Path(view)
 
 
-def apply(root: Path, edits: list[Item]) -> tuple[dict[str, bytes], list[Item]]:
-    """The changed files (name to bytes) and the planner's word on each edit; a drifted edit fails the test."""
-    result = plan(edits, load(root, edits))
-    assert result["ok"], [item for item in result["edits"] if item["state"] not in ("pristine", "present")]
-    changed = {name: item["after"] for name, item in result["files"].items() if item["changed"]}
-    return changed, result["edits"]
-
-
-@contextlib.contextmanager
-def patched(root: Path, contents: dict[str, bytes]) -> Iterator[Path]:
-    """The tree with those files in place of its own."""
-    with release_view(str(root), "vllm", contents) as view:
-        yield Path(view)
-
-
-__all__ = ("Item", "apply", "load", "patched", "survey")
+__all__ = ("Item", "Patched", "survey")

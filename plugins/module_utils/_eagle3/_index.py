@@ -162,7 +162,7 @@ class Index:
             tree = ast.parse(source, path)
         except (SyntaxError, ValueError) as error:
             line = getattr(error, "lineno", None)
-            self.broken[path] = "{0} does not parse{1}: {2}".format(
+            self.broken[path] = "{} does not parse{}: {}".format(
                 path, "" if line is None else f" at line {line}", getattr(error, "msg", None) or error
             )
             return None

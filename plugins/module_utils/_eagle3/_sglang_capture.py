@@ -14,6 +14,7 @@ from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._index i
 from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._sglang_read import SETTER, Reader
 from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._syntax import (
     called,
+    dotted,
     parameters,
     self_attribute,
     self_path,
@@ -63,6 +64,45 @@ def find_capture(reader: Reader, model: ClassRef, forward: MethodRef) -> Capture
                 states = names[0] if names and states is None else states
     found = list(_guards(forward.node, states)) if states is not None else []
     return Capture(states, found[0] if found else None, reader.index.method(model, SETTER) is not None)
+
+
+def freely_returned(reader: Reader, forward: MethodRef, states: str) -> bool:
+    """Whether a list that a forward fills is handed out on no other condition than that it is filled."""
+    made = [
+        node.value
+        for node in statements(forward.node.body)
+        if isinstance(node, ast.Assign)
+        and any(isinstance(item, ast.Name) and item.id == states for item in node.targets)
+    ]
+    if len(made) != 1 or not _makes_list(reader, forward, made[0]):
+        return False
+    return any(_hands_out(node, states) for node in _undecided(forward.node.body, states))
+
+
+def _makes_list(reader: Reader, forward: MethodRef, node: ast.expr) -> bool:
+    if isinstance(node, ast.List):
+        return not node.elts
+    name = dotted(node.func) if isinstance(node, ast.Call) and not node.args and not node.keywords else None
+    ref = reader.index.resolve(forward.owner.module, name) if name is not None else None
+    return ref is not None and "list" in reader.index.lineage_names(ref)
+
+
+def _undecided(body: Sequence[ast.stmt], states: str) -> Iterator[ast.stmt]:
+    """Statements that no test decides on but one of the list itself."""
+    for node in body:
+        yield node
+        if isinstance(node, ast.If) and {item.id for item in ast.walk(node.test) if isinstance(item, ast.Name)} <= {
+            states,
+            "len",
+        }:
+            yield from _undecided(node.body, states)
+            yield from _undecided(node.orelse, states)
+
+
+def _hands_out(node: ast.stmt, states: str) -> bool:
+    value = node.value if isinstance(node, ast.Return) else None
+    pair = value.body if isinstance(value, ast.IfExp) else value
+    return isinstance(pair, ast.Tuple) and len(pair.elts) == 2 and _mentions(pair.elts[1], states)
 
 
 # ids
@@ -235,4 +275,14 @@ def captured(description: Dict[str, Any], ids: Sequence[int]) -> List[int]:
     raise ValueError("no rule takes these layer ids")
 
 
-__all__ = ("Capture", "Rule", "captured", "describe_ids", "find_capture", "id_rules", "say_ids", "setter_marks")
+__all__ = (
+    "Capture",
+    "Rule",
+    "captured",
+    "describe_ids",
+    "find_capture",
+    "freely_returned",
+    "id_rules",
+    "say_ids",
+    "setter_marks",
+)

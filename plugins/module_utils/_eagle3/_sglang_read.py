@@ -284,7 +284,7 @@ class Reader:
             add(found, self.classes(node.orelse, place, depth + 1))
         elif isinstance(node, ast.BoolOp):
             for part in node.values:
-                add(found, self.classes(part, place, depth + 1))
+                found = found or self.classes(part, place, depth + 1)
         return found
 
     def _bindings(self, name: str, place: Place) -> Iterator[Tuple[ast.expr, Place]]:

@@ -15,7 +15,10 @@ from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tu
 
 from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3 import _sglang_stream as stream
 from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._index import ClassRef, MethodRef
-from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._sglang_capture import find_capture
+from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._sglang_capture import (
+    find_capture,
+    freely_returned,
+)
 from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._sglang_edits import capture_edits, free, same
 from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._sglang_loop import (
     Inner,
@@ -26,8 +29,10 @@ from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._sglang_
 from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._sglang_outer import Unknown
 from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._sglang_read import Reader, returned
 from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._syntax import (
+    assigned_names,
     blocks,
     dotted,
+    expressions,
     parameters,
     self_attribute,
     self_path,
@@ -189,18 +194,19 @@ def _plain(loop: Loop, alias: str) -> bool:
 
 
 def _entered(reader: Reader, layer: ClassRef, hidden: str) -> Optional[Tuple[str, str]]:
-    """``(boundary, batch)`` of the call ``self.boundary.prepare(hidden, batch, ...)`` that takes a layer's input."""
+    """``(boundary, batch)`` of ``self.boundary.prepare(hidden, batch, ...)``, where every layer takes its input so."""
     forward = reader.index.method(layer, "forward")
     assert forward is not None
-    flow = stream.Flow((hidden,))
-    flow.run(forward.node.body, flow.names)
-    for use in flow.uses:
-        path = self_path(use.node.func) if isinstance(use.node, ast.Call) else None
-        if not (isinstance(use.node, ast.Call) and use.fresh and path and len(path) == 2 and path[1] == "prepare"):
-            continue
-        first, second = (use.node.args + [None, None])[:2]
-        if isinstance(first, ast.Name) and first.id == hidden and isinstance(second, ast.Name):
-            return path[0], second.id
+    for node in forward.node.body:
+        for call in expressions(node):
+            path = self_path(call.func) if isinstance(call, ast.Call) else None
+            if not (isinstance(call, ast.Call) and path and len(path) == 2 and path[1] == "prepare"):
+                continue
+            first, second = (call.args + [None, None])[:2]
+            if isinstance(first, ast.Name) and first.id == hidden and isinstance(second, ast.Name):
+                return path[0], second.id
+        if hidden in assigned_names(node) or list(blocks(node)):
+            return None
     return None
 
 
@@ -307,6 +313,8 @@ def plan_inner(reader: Reader, model: ClassRef, path: Tuple[str, ...]) -> Union[
         return _existing(reader, model, path, forward, inner, capture.ids, embed)
     if isinstance(inner, Unknown):
         return inner
+    if capture.states is not None and not freely_returned(reader, forward, capture.states):
+        return Unknown(f"{model.name} hands out states of its own, on a condition of its own")
     return _new(reader, inner, capture.states, embed)
 
 

@@ -289,8 +289,8 @@ def data_notes(siblings: List[Source], forward: Optional[ast.FunctionDef]) -> It
         if runs and not matched:
             yield (
                 f"{_at(source, runs[0])}: WRONG DATA for batches, without any error: states are cut by the order of "
-                "the input, while vLLM orders and chunks requests itself (speculators issue 279). One sequence at a time, "
-                "shorter than a chunk, is right; use a later release for anything else"
+                "the input, while vLLM orders and chunks requests itself (speculators issue 279). One sequence at a "
+                "time, shorter than a chunk, is right; use a later release for anything else"
             )
     if forward is not None and _records_output(forward):
         yield (

@@ -83,10 +83,15 @@ def _is_sum(index: Index, decoder: ClassRef, forward: MethodRef, loop: Loop) -> 
         if verdict is False:
             alone.append(node)
         elif not alone and {hidden, residual}.intersection(assigned_names(node)):
-            raise Refusal("X10", f"{hidden} is changed after the loop (line {node.lineno}) before its meaning is told: the states inside "
-                          "the loop may be parts of the whole")
+            raise Refusal(
+                "X10",
+                f"{hidden} is changed after the loop (line {node.lineno}) before its meaning is told: the states "
+                "inside the loop may be parts of the whole",
+            )
     if not alone and residual is not None:
-        raise Refusal("X10", f"nothing after the loop of {decoder.name}.forward tells whether {hidden} has {residual} in it")
+        raise Refusal(
+            "X10", f"nothing after the loop of {decoder.name}.forward tells whether {hidden} has {residual} in it"
+        )
     if residual is not None:
         _check_dead(index, decoder, loop)
     return False
@@ -105,9 +110,9 @@ def _only_without(function: ast.FunctionDef, node: ast.stmt, residual: Optional[
 def _verdict(index: Index, decoder: ClassRef, node: ast.stmt, hidden: str, residual: Optional[str]) -> Optional[bool]:
     """True: the stream is the sum; False: hidden alone; None: the statement does not say."""
     for item in expressions(node):
-        if residual is not None and isinstance(item, ast.BinOp) and isinstance(item.op, ast.Add):
-            if {dotted(item.left), dotted(item.right)} == {hidden, residual}:
-                return True
+        is_sum = residual is not None and isinstance(item, ast.BinOp) and isinstance(item.op, ast.Add)
+        if is_sum and isinstance(item, ast.BinOp) and {dotted(item.left), dotted(item.right)} == {hidden, residual}:
+            return True
     for item in expressions(node):
         if not isinstance(item, ast.Call) or hidden not in [dotted(one) for one in arguments(item)]:
             continue
@@ -118,7 +123,10 @@ def _verdict(index: Index, decoder: ClassRef, node: ast.stmt, hidden: str, resid
             return False
         if norm_adds(index, decoder, attribute):
             return True
-        raise Refusal("X10", f"self.{attribute} is given {residual} and does not add it, so what it means after the loop is unclear")
+        raise Refusal(
+            "X10",
+            f"self.{attribute} is given {residual} and does not add it, so what it means after the loop is unclear",
+        )
     if isinstance(node, ast.Return) and dotted(node.value) == hidden:
         return False
     return None
@@ -159,8 +167,8 @@ def _adds(function: ast.FunctionDef, second: str) -> bool:
         elif isinstance(item, ast.AugAssign) and isinstance(item.op, ast.Add):
             if second in _names(item.value) or second in _names(item.target):
                 return True
-        elif isinstance(item, ast.Call) and "add" in (dotted(item.func) or "").replace(".", "_").split("_"):
-            if any(dotted(one) == second for one in arguments(item)):
+        elif isinstance(item, ast.Call) and any(dotted(one) == second for one in arguments(item)):
+            if "add" in (dotted(item.func) or "").replace(".", "_").split("_"):
                 return True
     return False
 
@@ -216,14 +224,21 @@ def _check_dead(index: Index, decoder: ClassRef, loop: Loop) -> None:
     """Hidden alone is right only when no layer reads the residual that it is given."""
     classes = layer_classes(index, decoder, loop.attribute)
     if not classes:
-        raise Refusal("X10", f"the final norm takes {loop.hidden} alone and the layers' class is not told, so whether {loop.residual} is still to "
-                      "be added is unclear")
+        raise Refusal(
+            "X10",
+            f"the final norm takes {loop.hidden} alone and the layers' class is not told, so whether {loop.residual} "
+            "is still to be added is unclear",
+        )
     for layer in classes:
         method = index.method(layer, "forward")
         for call in loop.calls:
             name = _parameter_for(method, call.value, loop.residual) if method is not None else None
             if method is None or name is None or not _dead(method.node, name):
-                raise Refusal("X10", f"the final norm takes {loop.hidden} alone, but {layer.name}.forward reads the {loop.residual} that it is given")
+                raise Refusal(
+                    "X10",
+                    f"the final norm takes {loop.hidden} alone, but {layer.name}.forward reads the {loop.residual} "
+                    "that it is given",
+                )
 
 
 def _parameter_for(method: MethodRef, call: ast.expr, argument: Optional[str]) -> Optional[str]:
@@ -262,7 +277,9 @@ def _exits(function: ast.FunctionDef, loop: Loop) -> Tuple[Tuple[Exit, ...], int
         raise Refusal("X7", "no return of the final hidden state follows the loop")
     values = {item.value for item in exits}
     if len(values) > 1:
-        raise Refusal("X7", "the returns after the loop differ: {0}".format(", ".join(sorted(str(one) for one in values))))
+        raise Refusal(
+            "X7", "the returns after the loop differ: {}".format(", ".join(sorted(str(one) for one in values)))
+        )
     twins = sum(
         isinstance(node, ast.Return) and exits[0].value is not None and dotted(node.value) == exits[0].value
         for node in statements(function.body)

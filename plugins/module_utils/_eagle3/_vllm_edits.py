@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import ast
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, List, Optional, Set
 
 from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._index import ClassRef, Index
 from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._syntax import (
@@ -85,10 +85,18 @@ class Writer:
             setter = f"{owner}.{IDS} = {SORTED_IDS}"
         edits = self.base(ref, PROTOCOL)
         edits += self.method(ref, _method(SETTER, "layers: tuple[int, ...]", "None", [setter]))
-        edits += self.method(ref, _method(GETTERS[0], "", "tuple[int, ...]", [
-            f"num_layers = len({owner}.{layers})",
-            "return (2, num_layers // 2, num_layers - 3)",
-        ]))
+        edits += self.method(
+            ref,
+            _method(
+                GETTERS[0],
+                "",
+                "tuple[int, ...]",
+                [
+                    f"num_layers = len({owner}.{layers})",
+                    "return (2, num_layers // 2, num_layers - 3)",
+                ],
+            ),
+        )
         edits += self.method(ref, _method(GETTERS[1], "", "tuple[int, ...]", [f"return self.{GETTERS[0]}()"]))
         return edits + self.reachable(model)
 
@@ -113,7 +121,9 @@ class Writer:
         if not any(self.index.attribute(decoder, name) for name in EMBEDDINGS):
             held = embedding_of(self.index, decoder)
             if held is None:
-                raise Refusal("X8", f"the embedding of {decoder.name}, which the drafter shares, is not told by the source")
+                raise Refusal(
+                    "X8", f"the embedding of {decoder.name}, which the drafter shares, is not told by the source"
+                )
             edits += self.method(decoder, "@property\n" + _method(EMBEDDINGS[0], "", None, ["return self." + held]))
         return edits
 
@@ -142,8 +152,9 @@ class Writer:
         if self.interface.mixin is not None:
             edits += self.base(owner, MIXIN)
         elif self.index.class_value(owner, IDS) is None:
-            edits.append(self.edit(owner, f"{owner.name}.{IDS}", owner.name,
-                                   insert=f"{IDS}: tuple[int, ...] = ()", at="start"))
+            edits.append(
+                self.edit(owner, f"{owner.name}.{IDS}", owner.name, insert=f"{IDS}: tuple[int, ...] = ()", at="start")
+            )
         header = self._header(owner, loop.node)
         start = "0" if loop.over.start is None else owner.module.segment(loop.over.start)
         hidden, residual = loop.hidden, loop.residual if capture.summed else None
@@ -222,10 +233,18 @@ class Writer:
                     continue
                 anchor = _final_norm(function, loop)
                 if anchor is None:
-                    raise Refusal("X7", f"no statement between the loop of {scope} and its return is the place for the last "
-                                  "layer")
-                return [self.edit(owner, scope + " captures the last layer", scope, insert=source,
-                                  before=owner.module.segment(anchor))]
+                    raise Refusal(
+                        "X7", f"no statement between the loop of {scope} and its return is the place for the last layer"
+                    )
+                return [
+                    self.edit(
+                        owner,
+                        scope + " captures the last layer",
+                        scope,
+                        insert=source,
+                        before=owner.module.segment(anchor),
+                    )
+                ]
         raise Refusal("X6", f"how {scope} captures is not understood")
 
     def _again(self, owner: ClassRef, loop: ast.For, node: ast.stmt) -> Optional[str]:
@@ -259,7 +278,11 @@ def _final_norm(function: ast.FunctionDef, loop: ast.For) -> Optional[ast.stmt]:
         if loop in block:
             for node in block[block.index(loop) + 1 :]:
                 value = getattr(node, "value", None)
-                if isinstance(node, ast.Assign) and isinstance(value, ast.Call) and self_attribute(value.func) is not None:
+                if (
+                    isinstance(node, ast.Assign)
+                    and isinstance(value, ast.Call)
+                    and self_attribute(value.func) is not None
+                ):
                     return node
     return None
 
@@ -271,10 +294,10 @@ def _blocks(function: ast.FunctionDef) -> List[List[ast.stmt]]:
 def _method(name: str, parameters: str, returns: Optional[str], body: List[str]) -> str:
     given = "self, " + parameters if parameters else "self"
     mark = "" if returns is None else " -> " + returns
-    return "def {0}({1}){2}:\n{3}\n".format(name, given, mark, "\n".join("    " + line for line in body))
+    return "def {}({}){}:\n{}\n".format(name, given, mark, "\n".join("    " + line for line in body))
 
 
-def _free(name: str, taken: set) -> str:
+def _free(name: str, taken: Set[str]) -> str:
     while name in taken:
         name += "_"
     return name

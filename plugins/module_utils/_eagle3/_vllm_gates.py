@@ -58,7 +58,7 @@ class Whitelist:
 
 
 def read_whitelist(index: Index) -> Optional[Whitelist]:
-    """The list of a membership test on a model type, in the speculative config's own check; None: the release has none."""
+    """The list of a membership test on a model type, in the speculative config's own check; None: there is none."""
     for name in CONFIG_MODULES:
         module = index.module(name)
         for ref, function in _methods(module) if module is not None else ():
@@ -122,7 +122,8 @@ class TokenBranch:
                 made["element"] = {"to": pattern, "value": f'"{class_name}"'}
                 return [made]
         made["insert"] = '{0}if {1} == "{2}":\n    {3}.config.{4} = {3}.config.{5}'.format(
-            "", self.names, class_name, self.target, TOKEN_FIELD, field)
+            "", self.names, class_name, self.target, TOKEN_FIELD, field
+        )
         made["before"] = self.anchor
         return [made]
 
@@ -164,10 +165,10 @@ def _branch(ref: ClassRef, function: ast.FunctionDef, fallback: ast.stmt, source
             if isinstance(test.comparators[0], ast.List) and field is not None:
                 listed.append((f"{names} in [$$$]", field))
     if chain is not None:
-        test = chain.test
-        assert isinstance(test, ast.Compare)
-        right = "[$$$]" if isinstance(test.comparators[0], ast.List) else module.segment(test.comparators[0])
-        word = "in" if isinstance(test.ops[0], ast.In) else "=="
+        head = chain.test
+        assert isinstance(head, ast.Compare)
+        right = "[$$$]" if isinstance(head.comparators[0], ast.List) else module.segment(head.comparators[0])
+        word = "in" if isinstance(head.ops[0], ast.In) else "=="
         anchor = f"if {names} {word} {right}: $$$"
     return TokenBranch(module, f"{ref.name}.{function.name}", names, target, anchor, tuple(known), tuple(listed))
 
@@ -190,9 +191,9 @@ def token_field(index: Index, ref: ClassRef, config: Optional[Dict[str, Any]]) -
             for node in ast.walk(function):
                 name = dotted(node) if isinstance(node, ast.Attribute) else None
                 parts = name.split(".") if name is not None else []
-                if len(parts) > 1 and parts[-2:-1] != ["self"] and _IMAGE_ID.search(parts[-1]):
-                    if parts[-1] not in used:
-                        used.append(parts[-1])
+                of_config = len(parts) > 1 and parts[-2] != "self" and _IMAGE_ID.search(parts[-1]) is not None
+                if of_config and parts[-1] not in used:
+                    used.append(parts[-1])
     given = [name for name in config if _IMAGE_ID.search(name)] if config is not None else []
     if TOKEN_FIELD in used or TOKEN_FIELD in given:
         return TOKEN_FIELD
@@ -211,7 +212,9 @@ def serves_bare_decoders(index: Index) -> bool:
                 asked = {
                     dotted(item.args[0])
                     for item in node.values
-                    if isinstance(item, ast.Call) and called(item) == "getattr" and len(item.args) > 1
+                    if isinstance(item, ast.Call)
+                    and called(item) == "getattr"
+                    and len(item.args) > 1
                     and text_constant(item.args[1]) == HEAD
                 }
                 if len(asked) > 1:

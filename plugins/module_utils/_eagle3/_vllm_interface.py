@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
-from typing import Optional, Tuple
+from typing import List, Optional, Tuple
 
 from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._index import ClassRef, Index
 from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._syntax import (
@@ -78,7 +78,7 @@ def is_multimodal(index: Index, ref: ClassRef) -> bool:
 
 
 def captures(index: Index, decoder: ClassRef, parts: bool = False) -> bool:
-    """The decoder's forward, or what it calls on itself, above itself (``parts``: or on its modules), captures states."""
+    """The decoder's forward, or what it calls on itself, above itself (``parts``: on its modules), captures states."""
     todo, seen = ["forward"], set()
     while todo:
         name = todo.pop()
@@ -100,7 +100,9 @@ def captures(index: Index, decoder: ClassRef, parts: bool = False) -> bool:
                     if attribute is not None:
                         todo.append(attribute)
                     goes_up = goes_up or (
-                        isinstance(node.func, ast.Attribute) and node.func.attr == name and called(node.func.value) == "super"
+                        isinstance(node.func, ast.Attribute)
+                        and node.func.attr == name
+                        and called(node.func.value) == "super"
                     )
             if not goes_up:
                 break
@@ -157,7 +159,7 @@ def takes_last(index: Index, decoder: ClassRef) -> Optional[bool]:
     return answer
 
 
-def _counts_up(loops: list, number: ast.AST, line: int) -> bool:
+def _counts_up(loops: List[ast.For], number: ast.AST, line: int) -> bool:
     """The id is a counter that the step has already moved on."""
     return any(
         isinstance(node, ast.AugAssign) and dotted(node.target) == dotted(number) and node.lineno < line
@@ -168,9 +170,8 @@ def _counts_up(loops: list, number: ast.AST, line: int) -> bool:
 
 def _captured_id(node: ast.AST) -> Optional[ast.AST]:
     """The layer id of ``id in self.<ids>`` or of the mixin's call."""
-    if isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], ast.In):
-        if last_part(dotted(node.comparators[0]) or "") == IDS:
-            return node.left
+    if isinstance(node, ast.Compare) and last_part(dotted(node.comparators[0]) or "") == IDS:
+        return node.left if isinstance(node.ops[0], ast.In) else None
     if isinstance(node, ast.Call) and called(node) == MIXIN_ADD and len(node.args) > 1:
         return node.args[1]
     return None

@@ -107,20 +107,25 @@ def find_loop(index: Index, ref: ClassRef, function: ast.FunctionDef) -> Loop:
         calls = _layer_calls(node, what, attribute)
         if calls:
             found.append((node, what, attribute, calls, depth))
-        elif any(_root(inner) in _loop_names(node) for inner in ast.walk(node) if isinstance(inner, ast.Call)):
-            if any(isinstance(inner, ast.For) for inner in node.body):
-                raise Refusal("X4", f"the loop over self.{attribute} holds another loop")
     if not found:
         raise Refusal("X6", f"{ref.name}.forward has no loop over layers that it owns")
     if len(found) > 1 or found[0][4]:
-        raise Refusal("X4", "{0}.forward runs over its layers {1}".format(
-            ref.name, "in several loops" if len(found) > 1 else "inside another loop"))
+        raise Refusal(
+            "X4",
+            "{}.forward runs over its layers {}".format(
+                ref.name, "in several loops" if len(found) > 1 else "inside another loop"
+            ),
+        )
     node, what, attribute, calls, _depth = found[0]
     if what.form == "other":
         raise Refusal("X4", f"the order or part of self.{attribute} that {ref.name}.forward runs over is not told")
     for inner in ast.walk(node):
         if isinstance(inner, (ast.Break, ast.Continue, ast.Return)):
-            raise Refusal("X4", f"the loop over self.{attribute} leaves a step early ({type(inner).__name__.lower()}, line {inner.lineno})")
+            raise Refusal(
+                "X4",
+                f"the loop over self.{attribute} leaves a step early "
+                f"({type(inner).__name__.lower()}, line {inner.lineno})",
+            )
     _check_bounds(index, ref, what, attribute)
     hidden, residual = _carried(node, calls, attribute)
     _check_body(node, calls, hidden, residual)
@@ -173,9 +178,9 @@ def _layer_calls(node: ast.For, what: Over, attribute: str) -> List[ast.Assign]:
     if what.counted and isinstance(node.target, ast.Tuple):
         names = {item.id for item in node.target.elts[-1:] if isinstance(item, ast.Name)}
     for inner in statements(node.body):
-        if isinstance(inner, ast.Assign) and isinstance(inner.value, ast.Subscript):
-            if self_attribute(inner.value.value) == attribute:
-                names.update(assigned_names(inner))
+        value = inner.value if isinstance(inner, ast.Assign) else None
+        if isinstance(value, ast.Subscript) and self_attribute(value.value) == attribute:
+            names.update(assigned_names(inner))
     found = []
     for inner in statements(node.body):
         if isinstance(inner, ast.Assign) and isinstance(inner.value, ast.Call):
@@ -203,11 +208,16 @@ def _carried(node: ast.For, calls: List[ast.Assign], attribute: str) -> Tuple[st
     form = next(iter(forms))
     text = " and ".join(sorted(", ".join(one) for one in forms))
     if len(forms) > 1 or not 1 <= len(form) <= 2 or form[0] not in given:
-        raise Refusal("X2", f"a step over self.{attribute} hands on ({text}), not one hidden state and at most one residual")
+        raise Refusal(
+            "X2", f"a step over self.{attribute} hands on ({text}), not one hidden state and at most one residual"
+        )
     if len(form) == 1 or form[1] not in given:
         return form[0], None
-    if not any(form[1] in {item.id for item in arguments(call.value) if isinstance(item, ast.Name)}
-               for call in calls if isinstance(call.value, ast.Call)):
+    if not any(
+        form[1] in {item.id for item in arguments(call.value) if isinstance(item, ast.Name)}
+        for call in calls
+        if isinstance(call.value, ast.Call)
+    ):
         raise Refusal("X2", f"a step over self.{attribute} hands on ({text}), and {form[1]} is no argument of the next")
     return form[0], form[1]
 
@@ -219,8 +229,12 @@ def _check_body(node: ast.For, calls: List[ast.Assign], hidden: str, residual: O
         if inner.lineno < first and not any(inner is call for call in calls):
             changed = {hidden, residual}.intersection(assigned_names(inner))
             if changed:
-                raise Refusal("X10", f"{sorted(changed, key=str)[0]} is changed at the top of a step (line {inner.lineno}), so what a layer is given is not "
-                              "what the layer before it left")
+                raise Refusal(
+                    "X10",
+                    f"{sorted(changed, key=str)[0]} is changed at the top of a step (line {inner.lineno}), so what a "
+                    "layer is given is not "
+                    "what the layer before it left",
+                )
 
 
 def _check_bounds(index: Index, ref: ClassRef, what: Over, attribute: str) -> None:
@@ -235,8 +249,12 @@ def _check_bounds(index: Index, ref: ClassRef, what: Over, attribute: str) -> No
     layers = index.attribute(ref, attribute)
     starts = index.attribute(ref, name) if name is not None else []
     if not any(one.node is other.node for one in layers for other in starts):
-        raise Refusal("X4", "the first layer of the loop over self.{0} ({1}) is not made together with the layers".format(
-            attribute, dotted(start) or "an expression"))
+        raise Refusal(
+            "X4",
+            "the first layer of the loop over self.{} ({}) is not made together with the layers".format(
+                attribute, dotted(start) or "an expression"
+            ),
+        )
 
 
 def _absolute_index(node: ast.For, what: Over) -> Optional[str]:

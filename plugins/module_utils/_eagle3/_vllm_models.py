@@ -88,8 +88,9 @@ class Models:
         if native and (path is None or inner is None):
             return Model(ref, NATIVE, None, path=path or ())
         if path is None or len(path) > 2:
-            return Model(ref, BY_HAND, "X1", f"{ref.name}.forward does not hand out unchanged what one model of its own "
-                         "returned")
+            return Model(
+                ref, BY_HAND, "X1", f"{ref.name}.forward does not hand out unchanged what one model of its own returned"
+            )
         if isinstance(inner, ClassRef) and len(path) == 1 and self._is_decoder(inner):
             return self._text(ref, path, inner, native)
         if native:
@@ -97,8 +98,15 @@ class Models:
         if inner is None and not is_multimodal(self.index, ref):
             return Model(ref, BY_HAND, "X8", f"the class of self.{path[0]} in {ref.name} is not told by the source")
         if isinstance(inner, ClassRef) and self.index.method(inner, "compute_logits") is None:
-            return Model(ref, BY_HAND, "X6", f"self.{path[0]} of {ref.name} is a {inner.name}: neither a decoder with a loop over its layers nor a "
-                         "language model with an output head", path, ref)
+            return Model(
+                ref,
+                BY_HAND,
+                "X6",
+                f"self.{path[0]} of {ref.name} is a {inner.name}: neither a decoder with a loop over its layers nor a "
+                "language model with an output head",
+                path,
+                ref,
+            )
         return Model(ref, PATCHABLE, "W3" if len(path) == 2 else "W1", None, path, ref, inner=inner)
 
     def _is_decoder(self, ref: ClassRef) -> bool:
@@ -150,8 +158,11 @@ class Models:
     def _multimodal_shape(self, ref: ClassRef, attribute: str) -> str:
         """W4 is itself a language model with a decoder; W2 holds the bare decoder of another."""
         if self.language_path(ref) == (attribute,) and not self.bare_decoders:
-            raise Refusal("W2", f"the language model of {ref.name} is a bare decoder (self.{attribute}): this release's drafter needs "
-                          f"its .{MODEL} with the embedding, and its output head, which the wrapper holds")
+            raise Refusal(
+                "W2",
+                f"the language model of {ref.name} is a bare decoder (self.{attribute}): this release's drafter needs "
+                f"its .{MODEL} with the embedding, and its output head, which the wrapper holds",
+            )
         return "W4" if attribute == MODEL else "W2"
 
     def _owner(self, ref: ClassRef, attribute: str, decoder: ClassRef) -> ClassRef:

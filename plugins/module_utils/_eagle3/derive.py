@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import gc
 from typing import Any, Callable, Dict
 
 from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3 import sglang, speculators, vllm
@@ -19,8 +20,8 @@ ENGINES: Dict[str, Callable[[Dict[str, Any]], Dict[str, Any]]] = {
 def run_request(request: Dict[str, Any]) -> Dict[str, Any]:
     """Reads an installed engine; nothing of it is imported or changed.
 
-    :param request: ``engine``, ``root`` (the folder that holds the import package), ``architectures`` (names, or null for
-        all, then without edits), ``model_config`` (a parsed config.json or null), ``last_layer``, ``distribution``,
+    :param request: ``engine``, ``root`` (the folder that holds the import package), ``architectures`` (names, or null
+        for all, then without edits), ``model_config`` (a parsed config.json or null), ``last_layer``, ``distribution``,
         ``version``, ``others`` (versions of other engines in the environment).
     :return: ``architectures`` (name to state, shape, file, text_architectures, reason, notes and edits) and ``error``.
     """
@@ -28,9 +29,16 @@ def run_request(request: Dict[str, Any]) -> Dict[str, Any]:
     if engine not in ENGINES:
         return {
             "architectures": {},
-            "error": {"message": "engine must be one of {0}, not {1!r}".format(", ".join(sorted(ENGINES)), engine)},
+            "error": {"message": "engine must be one of {}, not {!r}".format(", ".join(sorted(ENGINES)), engine)},
         }
-    return ENGINES[engine](request)
+    # Thousands of syntax nodes are made and kept; looking for cycles among them costs as much as parsing.
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        return ENGINES[engine](request)
+    finally:
+        if collecting:
+            gc.enable()
 
 
 __all__ = ("run_request",)

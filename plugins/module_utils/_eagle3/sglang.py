@@ -333,11 +333,11 @@ def _entries(request: Dict[str, Any]) -> Dict[str, Dict[str, Any]]:
     for name in registered if wanted is None else wanted:
         if name not in registered:
             result[name] = {
-                "state": ABSENT,
+                "state": BY_HAND if survey.index.broken else ABSENT,
                 "shape": None,
                 "file": None,
                 "text_architectures": [],
-                "reason": f"this SGLang registers no {name}",
+                "reason": "; ".join(survey.index.broken.values()) or f"this SGLang registers no {name}",
                 "notes": [],
                 "edits": [],
                 "layer_ids": None,

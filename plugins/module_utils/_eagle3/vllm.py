@@ -80,7 +80,7 @@ class Survey:
         if model.state == BY_HAND:
             return item
         notes: List[str] = item["notes"]
-        texts, known = self._texts(model)
+        texts, known = self.texts(model)
         if model.wrapper and not texts:
             notes.append(
                 "which text model it builds is known only with the model's config.json (model: its directory); it must "
@@ -105,7 +105,7 @@ class Survey:
 
     # the text model of a wrapper
 
-    def _texts(self, model: Model) -> Tuple[List[Model], List[str]]:
+    def texts(self, model: Model) -> Tuple[List[Model], List[str]]:
         """The language model under a wrapper and what lies under that, with the architectures' names."""
         texts: List[Model] = []
         names: List[str] = []
@@ -168,8 +168,10 @@ class Survey:
         kinds = self._model_types(entry, chain)
         if self.config is None:
             notes.append(
-                "{0} of this release lists model types; those read from the source are {1}. A checkpoint whose config.json "
-                "says another needs model: its directory".format(self.whitelist.variable, ", ".join(kinds) or "none")
+                "{} of this release lists model types; those read from the source are {}. A checkpoint whose "
+                "config.json says another needs model: its directory".format(
+                    self.whitelist.variable, ", ".join(kinds) or "none"
+                )
             )
         return self.whitelist.edits(kinds)
 
@@ -197,8 +199,8 @@ class Survey:
             return []
         if field is None:
             notes.append(
-                f"the V1 runner's drafter reads config.{TOKEN_FIELD}, and the source does not tell under which name this model's config "
-                "holds it: there it fails at start-up unless config.json has that field"
+                f"the V1 runner's drafter reads config.{TOKEN_FIELD}, and the source does not tell under which name this "
+                "model's config holds it: there it fails at start-up unless config.json has that field"
             )
             return []
         return self.tokens.edits(model.ref.name, field)
@@ -212,8 +214,8 @@ class Survey:
             return []
         if not self.last_layer:
             notes.append(
-                f"{decoder.name} cannot hand out the last layer's id (the number of layers), which training by speculators asks for: "
-                "last_layer: true adds it"
+                f"{decoder.name} cannot hand out the last layer's id (the number of layers), which training by "
+                "speculators asks for: last_layer: true adds it"
             )
             return []
         edits = self.writer.last_layer(decoder)
@@ -229,18 +231,18 @@ class Survey:
             value = None if decoder is None else self.index.class_value(decoder, OVER_PP)
             if value is None or not (isinstance(value.node, ast.Constant) and value.node.value is True):
                 notes.append(
-                    "no pipeline parallelism with EAGLE-3: this decoder does not carry captured states between ranks, and "
-                    "the V2 runner refuses it; use tensor parallelism"
+                    "no pipeline parallelism with EAGLE-3: this decoder does not carry captured states between ranks, "
+                    "and the V2 runner refuses it; use tensor parallelism"
                 )
         elif self.no_pipeline:
             notes.append(
-                "no pipeline parallelism with EAGLE-3: the V2 runner refuses it, and on the V1 runner states captured on "
-                "earlier ranks are lost; use tensor parallelism"
+                "no pipeline parallelism with EAGLE-3: the V2 runner refuses it, and on the V1 runner states captured "
+                "on earlier ranks are lost; use tensor parallelism"
             )
         else:
             notes.append(
-                "no pipeline parallelism with EAGLE-3: this release does not check it, and states captured on earlier ranks "
-                "are lost; use tensor parallelism"
+                "no pipeline parallelism with EAGLE-3: this release does not check it, and states captured on earlier "
+                "ranks are lost; use tensor parallelism"
             )
         drafts = [name for name in self.registry.drafts if "eagle3" in name.lower()]
         if drafts:
@@ -277,7 +279,7 @@ def derive(request: Dict[str, Any]) -> Dict[str, Any]:
         broken = "; ".join(survey.index.broken.values())
         return {
             "architectures": {},
-            "error": {"message": broken or "no vLLM model registry below {0}".format(request["root"])},
+            "error": {"message": broken or "no vLLM model registry below {}".format(request["root"])},
         }
     names = request.get("architectures")
     wanted = list(survey.registry.entries) if names is None else list(names)

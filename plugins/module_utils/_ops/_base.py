@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple, Sequence
 
 from ansible_collections.specdec.blackwell.plugins.module_utils._scope import Scope
-from ansible_collections.specdec.blackwell.plugins.module_utils._source import Splice
+from ansible_collections.specdec.blackwell.plugins.module_utils._source import Source, Splice
 
 PRISTINE, PRESENT, OBSOLETE, DRIFTED, AMBIGUOUS = "pristine", "present", "obsolete", "drifted", "ambiguous"
 
@@ -67,6 +67,7 @@ def settle(
     lines: list[int],
     nothing: Verdict,
     what: str,
+    source: Source | None = None,
 ) -> Verdict:
     """The state of an edit with a ``count``: matches to do plus matches done must equal it; with 'all', one or more."""
     total = len(todo) + done
@@ -77,9 +78,8 @@ def settle(
         state = AMBIGUOUS if total > int(count) else DRIFTED
         counted = f"{len(todo)} to change and {done} changed already" if done else f"{total}"
         message = f"{what}: {counted}, but count is {count}; name a smaller scope, a larger pattern, or the count"
-        return Verdict(
-            state, line=line, matches=total, message=message, candidates=[f"line {number}" for number in lines]
-        )
+        near = [f"line {number}: {source.line_text(number)}" if source else f"line {number}" for number in lines]
+        return Verdict(state, line=line, matches=total, message=message, candidates=near)
     if not todo:
         return present(line, matches=total)
     return pristine(splices, line, matches=total)

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 from typing import Any, NamedTuple, Sequence
 
 from ansible_collections.specdec.blackwell.plugins.module_utils import _compound as compound
@@ -29,19 +30,6 @@ class Branch(NamedTuple):
     opener: bytes
     text: bytes
     owner: Any
-
-
-def parts(node: Any) -> list[Any]:
-    """The branches of a statement after its first body, as nodes or statement lists."""
-    found: list[Any] = list(getattr(node, "handlers", []))
-    orelse = getattr(node, "orelse", [])
-    if orelse:
-        found.append(orelse)
-        if isinstance(node, ast.If) and len(orelse) == 1 and isinstance(orelse[0], ast.If):
-            found.extend(parts(orelse[0]))
-    if getattr(node, "finalbody", []):
-        found.append(node.finalbody)
-    return found
 
 
 def examine(source: Source, node: Any, branch: Branch) -> Verdict:
@@ -68,11 +56,7 @@ def examine(source: Source, node: Any, branch: Branch) -> Verdict:
 
 
 def _if(source: Source, node: ast.If, branch: Branch) -> Verdict:
-    chain = [node]
-    while _has_elif(source, chain[-1]):
-        following = chain[-1].orelse[0]
-        assert isinstance(following, ast.If)
-        chain.append(following)
+    chain = compound.elif_chain(source, node)
     if branch.keyword == "else":
         return _last(source, node, branch, chain[-1].orelse, branch.owner.orelse, chain[-1].body)
     wanted: ast.If = branch.owner.orelse[0]
@@ -83,11 +67,6 @@ def _if(source: Source, node: ast.If, branch: Branch) -> Verdict:
             return present(link.lineno)
         return _other(source, link.lineno, "a branch with this test", link.body)
     return _added(source, node, branch, chain[-1].body)
-
-
-def _has_elif(source: Source, node: ast.If) -> bool:
-    only = node.orelse[0] if len(node.orelse) == 1 else None
-    return isinstance(only, ast.If) and source.text.startswith(b"elif", source.start(only))
 
 
 def _end_of_try(node: Any) -> list[ast.stmt]:
@@ -156,4 +135,27 @@ def _added(source: Source, node: ast.stmt, branch: Branch, before: Sequence[ast.
     return pristine([Splice(position, position, newline + lines)], node.lineno)
 
 
-__all__ = ("Branch", "examine", "parts")
+def undone(source: Source, node: Any, branch: Branch) -> Any:
+    """The statement as it was before it got the branch; None when it has no such branch."""
+    if type(node) is not type(branch.owner) and not (branch.keyword == "else" and hasattr(node, "orelse")):
+        return None
+    changed = copy.copy(node)
+    if branch.keyword == "except":
+        changed.handlers = [item for item in node.handlers if not same(item, branch.owner.handlers[0])]
+        return changed if len(changed.handlers) < len(node.handlers) else None
+    if branch.keyword == "finally":
+        changed.finalbody = []
+        return changed if same(node.finalbody, branch.owner.finalbody) else None
+    if isinstance(node, ast.If) and compound.has_elif(source, node):
+        following: Any = node.orelse[0]
+        wanted: Any = branch.owner.orelse[0]
+        if branch.keyword == "elif" and same(following.test, wanted.test) and same(following.body, wanted.body):
+            changed.orelse = following.orelse
+            return changed
+        changed.orelse = [undone(source, following, branch)]
+        return changed if changed.orelse != [None] else None
+    changed.orelse = []
+    return changed if branch.keyword == "else" and same(node.orelse, branch.owner.orelse) else None
+
+
+__all__ = ("Branch", "examine", "undone")

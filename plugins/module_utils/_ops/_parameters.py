@@ -96,9 +96,9 @@ class Named(Operation):
         )
         if equal and not moves:
             return present()
-        if signature.has_comment(source, item):
-            return drifted(f"{scope.name}: a comment stands inside of the parameter {self.name}")
         index = found.items.index(item)
+        if signature.has_comment(source, found, index, behind=moves):
+            return drifted(f"{scope.name}: the comment at the parameter {self.name} would be lost")
         place = signature.place(found, self.kind, self.after) if moves else index
         if isinstance(place, str):
             return drifted(f"{scope.name}: {place}")

@@ -32,9 +32,9 @@ ABSENT = True
 class Base(Operation):
     """Add a base class at a position, or take it away."""
 
-    def __init__(self, text: str, where: str, anchor: str, *, absent: bool) -> None:
+    def __init__(self, text: str, name: str, where: str, anchor: str, *, absent: bool) -> None:
         self.text = text
-        self.name = _base_name(ast.parse(text, mode="eval").body)
+        self.name = name
         self.where = where
         self.anchor = anchor
         self.absent = absent
@@ -45,12 +45,12 @@ class Base(Operation):
             return drifted(f"{scope.describe()} is no class, so it cannot have the base {self.text}")
         source = scope.source
         line = node.lineno
-        names = [_known_as(base, source) for base in node.bases]
-        found = [index for index, known in enumerate(names) if _last(self.name) in known]
+        renamed = aliases(source.tree)
+        names = [_known_as(base, renamed) for base in node.bases]
+        wanted = {_last(self.name), renamed.get(self.name, _last(self.name))}
+        found = [index for index, known in enumerate(names) if wanted.intersection(known)]
         if self.absent:
-            if not found:
-                return present(line)
-            return pristine(_without(source, node, found[0]), line)
+            return pristine(_without(source, node, found), line) if found else present(line)
         if found:
             return present(line)
         index = {"first": 0, "last": len(node.bases)}.get(self.where, -1)
@@ -75,17 +75,18 @@ class Base(Operation):
 
 def parse(fields: Fields, *, absent: bool) -> Base:
     text = fields.text("base").strip()
-    if not _base_name(fields.expression("base").expression):
+    name = _base_name(fields.expression("base").expression)
+    if not name:
         raise BadInput(f"{fields.what}: `base` must be a name, a dotted name or one with a subscript, not {text!r}")
     position = fields.values.get("position")
     if position is None or isinstance(position, str):
-        return Base(text, fields.choice("position", ("first", "last"), "last"), "", absent=absent)
+        return Base(text, name, fields.choice("position", ("first", "last"), "last"), "", absent=absent)
     inner = Fields(position, fields.what + ", position")
     inner.only(("before", "after"))
     if len(inner.values) != 1:
         raise BadInput(f"{fields.what}: position takes before or after, one of them")
     where = next(iter(inner.values))
-    return Base(text, where, inner.text(where), absent=absent)
+    return Base(text, name, where, inner.text(where), absent=absent)
 
 
 def _base_name(node: ast.expr) -> str:
@@ -96,11 +97,11 @@ def _last(name: str) -> str:
     return name.rsplit(".", 1)[-1]
 
 
-def _known_as(base: ast.expr, source: Source) -> tuple[str, ...]:
+def _known_as(base: ast.expr, renamed: dict[str, str]) -> tuple[str, ...]:
     """The names under which a base counts: its last part, and what an import alias stands for."""
     name = _base_name(base)
     last = _last(name)
-    return (last, aliases(source.tree).get(name, last)) if name else ()
+    return (last, renamed.get(name, last)) if name else ()
 
 
 def _header(source: Source, node: ast.ClassDef) -> tuple[int, int]:
@@ -114,10 +115,9 @@ def _header(source: Source, node: ast.ClassDef) -> tuple[int, int]:
 
 def _listing(source: Source, node: ast.ClassDef, start: int, end: int) -> listing.Listing:
     """The header's argument list; without brackets an empty one."""
-    if source.text[start:end].lstrip()[:1] != b"(":
-        return listing.Listing(start, start, [])
     inside = listing.brackets(source, start, end)
-    assert inside is not None
+    if inside is None:
+        return listing.Listing(start, start, [])
     nodes = [source.start(base) for base in node.bases] + [source.start(keyword.value) for keyword in node.keywords]
     return listing.Listing(inside[0], inside[1], listing.split(source, inside[0], inside[1], nodes))
 
@@ -127,18 +127,16 @@ def _with(source: Source, node: ast.ClassDef, index: int, text: bytes) -> list[S
     found = _listing(source, node, start, end)
     if found.start == start:
         return [Splice(start, start, b"(" + text + b")")]
-    place = _item_index(source, found, node.bases[index]) if index < len(node.bases) else len(node.bases)
-    if index and index == len(node.bases):
-        place = _item_index(source, found, node.bases[-1]) + 1
+    place = _item_index(source, found, node.bases[index - 1]) + 1 if index else 0
     return listing.add(source, found, place, text)
 
 
-def _without(source: Source, node: ast.ClassDef, index: int) -> list[Splice]:
+def _without(source: Source, node: ast.ClassDef, gone: list[int]) -> list[Splice]:
     start, end = _header(source, node)
     found = _listing(source, node, start, end)
-    if len(found.items) == 1:
+    if len(found.items) == len(gone):
         return [Splice(start, found.end + 1, b"")]
-    return listing.drop(source, found, _item_index(source, found, node.bases[index]))
+    return listing.drop_many(source, found, [_item_index(source, found, node.bases[index]) for index in gone])
 
 
 def _item_index(source: Source, found: listing.Listing, base: ast.expr) -> int:

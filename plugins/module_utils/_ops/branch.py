@@ -10,8 +10,10 @@ import ast
 import re
 from typing import Any
 
+from ansible_collections.specdec.blackwell.plugins.module_utils import _compound as compound
 from ansible_collections.specdec.blackwell.plugins.module_utils._errors import BadInput
 from ansible_collections.specdec.blackwell.plugins.module_utils._fields import Fields, code
+from ansible_collections.specdec.blackwell.plugins.module_utils._matcher import Matcher
 from ansible_collections.specdec.blackwell.plugins.module_utils._ops import _branches as branches
 from ansible_collections.specdec.blackwell.plugins.module_utils._ops._base import (
     DRIFTED,
@@ -22,7 +24,7 @@ from ansible_collections.specdec.blackwell.plugins.module_utils._ops._base impor
     drifted,
     settle,
 )
-from ansible_collections.specdec.blackwell.plugins.module_utils._pattern import Found, Pattern, nearest
+from ansible_collections.specdec.blackwell.plugins.module_utils._pattern import Pattern, nearest
 from ansible_collections.specdec.blackwell.plugins.module_utils._scope import Scope
 from ansible_collections.specdec.blackwell.plugins.module_utils._source import Splice
 
@@ -42,27 +44,39 @@ class Branch(Operation):
         self.count = count
 
     def examine(self, scope: Scope, context: Context) -> Verdict:
-        found = self.pattern.as_statements(scope)
-        todo: list[Found] = []
+        source = scope.source
+        found: list[ast.AST] = [match.nodes[0] for match in self.pattern.as_statements(scope)]
+        done = [node for node in self._finished(scope) if node not in found]
+        todo: list[ast.AST] = []
         splices: list[Splice] = []
-        for match in found:
-            place = branches.examine(scope.source, match.nodes[0], self.branch)
+        for node in found:
+            place = branches.examine(source, node, self.branch)
             if place.state == DRIFTED:
                 return drifted(place.message, line=place.line, matches=len(found), candidates=place.candidates)
             if place.state != PRESENT:
-                todo.append(match)
+                todo.append(node)
                 splices.extend(place.splices)
         return settle(
             count=self.count,
             todo=todo,
-            done=len(found) - len(todo),
+            done=len(found) - len(todo) + len(done),
             splices=splices,
-            lines=[scope.source.line_of(scope.source.start(match.nodes[0])) for match in found],
+            lines=sorted(source.line_of(source.start(node)) for node in found + done),
             nothing=drifted(
                 f"{scope.describe()} has no statement {self.pattern.text!r}", candidates=nearest(scope, self.pattern)
             ),
             what=f"{scope.describe()} has {self.pattern.text!r}",
         )
+
+    def _finished(self, scope: Scope) -> list[ast.AST]:
+        """Statements that have the branch and matched before they got it."""
+        finished: list[ast.AST] = []
+        for block in scope.blocks():
+            for node in block.statements:
+                before = branches.undone(scope.source, node, self.branch)
+                if before is not None and Matcher().match(self.pattern.statements[0], before, {}):
+                    finished.append(node)
+        return finished
 
 
 def parse(fields: Fields, *, absent: bool) -> Branch:
@@ -81,8 +95,10 @@ def parse(fields: Fields, *, absent: bool) -> Branch:
         reason = error.msg if isinstance(error, SyntaxError) else str(error)
         raise BadInput(f"{fields.what}: `branch` does not parse, line {line}: {reason}") from None
     owner = tree[0]
-    inner = branches.parts(owner)
+    inner = compound.branches(owner)
     if len(tree) != 1 or len(inner) != 1:
         raise BadInput(f"{fields.what}: `branch` must be one branch; write one edit for each")
     pattern = Pattern(fields.text("of"), what=f"{fields.what}, of")
+    if len(pattern.statements) != 1:
+        raise BadInput(f"{fields.what}: `of` must be the pattern of one statement")
     return Branch(branches.Branch(word, opener, text, owner), pattern, fields.count())

@@ -73,9 +73,9 @@ class Decorator(Operation):
     def _splice(self, source: Source, node: Any) -> Splice:
         start = source.start(node) if self.position == "first" else source.keyword_start(node)
         newline = source.newline_at(start)
-        line = source.line_start(start)
-        lines = reindent(self.text, indent=source.indent_at(start), newline=newline)
-        return Splice(line, line, lines + newline)
+        indent = source.indent_at(start)
+        lines = reindent(self.text, indent=indent, newline=newline)
+        return Splice(start, start, lines[len(indent) :] + newline + indent)
 
 
 def _callee(node: ast.expr) -> ast.expr:

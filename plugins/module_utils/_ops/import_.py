@@ -7,44 +7,25 @@
 from __future__ import annotations
 
 import ast
-from typing import NamedTuple, Sequence
+from typing import Sequence
 
 from ansible_collections.specdec.blackwell.plugins.module_utils import _import_layout as layout
 from ansible_collections.specdec.blackwell.plugins.module_utils._errors import BadInput
 from ansible_collections.specdec.blackwell.plugins.module_utils._fields import Fields
-from ansible_collections.specdec.blackwell.plugins.module_utils._imports import (
-    Import,
-    absolute_module,
-    imports_in,
-    resolve_relative,
-)
+from ansible_collections.specdec.blackwell.plugins.module_utils._imports import imports_in, resolve_relative
 from ansible_collections.specdec.blackwell.plugins.module_utils._ops._base import (
     Context,
     Operation,
     Verdict,
-    drifted,
     present,
     pristine,
 )
+from ansible_collections.specdec.blackwell.plugins.module_utils._ops._import_names import Binding, Name, bindings, taken
+from ansible_collections.specdec.blackwell.plugins.module_utils._parse import parse as parse_python
 from ansible_collections.specdec.blackwell.plugins.module_utils._scope import Scope
-from ansible_collections.specdec.blackwell.plugins.module_utils._source import DEFINITIONS
 
 MODIFIERS = ()
 ABSENT = True
-
-
-class Name(NamedTuple):
-    """One imported name, as in ``name as alias``."""
-
-    name: str
-    alias: str | None
-
-    @property
-    def bound(self) -> str:
-        return self.alias or self.name
-
-    def __str__(self) -> str:
-        return f"{self.name} as {self.alias}" if self.alias else self.name
 
 
 class FromImport(Operation):
@@ -56,62 +37,46 @@ class FromImport(Operation):
         self.absent = absent
 
     def examine(self, scope: Scope, context: Context) -> Verdict:
-        wanted = self._absolute(self.module, context)
-        same: list[Import] = []
-        bound: dict[str, tuple[str | None, str, int]] = {}
-        for item in imports_in(scope.node.body):
-            module = None
-            if isinstance(item.node, ast.ImportFrom):
-                module = absolute_module(item.node, context.module, is_package=context.is_package)
-                spelled = "." * item.node.level + (item.node.module or "")
-                if (module is not None and module == wanted) or spelled == self.module:
-                    module = wanted
-                    same.append(item)
-            for alias in item.node.names:
-                local = alias.asname or alias.name.split(".")[0]
-                bound[local] = (module or "", alias.name, item.node.lineno)
-        there = [name for name in self.names if bound.get(name.bound, ("", "", 0))[:2] == (wanted, name.name)]
-        lines = [item.node.lineno for item in same]
+        wanted = self._absolute(context)
+        bound = bindings(scope, context, self.module, wanted)
+        alike = [item for item in bound if item.module == wanted]
+        there = [name for name in self.names if any(_is(item, name) for item in alike)]
+        line = alike[0].node.lineno if alike else None
         if self.absent:
             if not there:
-                return present(lines[0] if lines else None)
-            return pristine(
-                layout.without_names(scope, [item.node for item in same], [str(name) for name in there]), lines[0]
-            )
+                return present(line)
+            nodes = list({id(item.node): item.node for item in alike}.values())
+            return pristine(layout.without_names(scope, nodes, [str(name) for name in there]), line)
         missing = [name for name in self.names if name not in there]
-        if not missing:
-            return present(lines[0])
         for name in missing:
-            if name.bound in bound:
-                origin, original, at = bound[name.bound]
-                other = f"{origin}.{original}" if origin else original
-                return drifted(
-                    f"{name.bound} is imported from somewhere else already ({other}, line {at}); "
-                    "import it under another name",
-                    line=at,
-                )
-            for node in scope.node.body:
-                if isinstance(node, DEFINITIONS) and node.name == name.bound:
-                    return drifted(f"{name.bound} is defined in the file itself, line {node.lineno}", line=node.lineno)
-        joinable = [item.node for item in same if item.joinable and item.node.names[0].name != "*"]
+            other = taken(scope, bound, name.bound)
+            if other:
+                return other
+        if not missing:
+            return present(line)
+        joinable = [item.node for item in alike if item.joinable and item.name != "*"]
         texts = [str(name) for name in missing]
         if joinable:
-            node = joinable[-1]
-            return pristine(layout.with_names(scope.source, node, texts), node.lineno)
+            return pristine(layout.with_names(scope.source, joinable[-1], texts), joinable[-1].lineno)
         line, splices = layout.new_import(scope, self._statement(texts), self.module)
         return pristine(splices, line)
 
     def _statement(self, names: Sequence[str]) -> str:
-        line = "from {} import {}".format(self.module, ", ".join(names))
+        line = f"from {self.module} import {', '.join(names)}"
         if len(line) <= 88:
             return line
-        return "from {} import (\n    {},\n)".format(self.module, ",\n    ".join(names))
+        inner = ",\n    ".join(names)
+        return f"from {self.module} import (\n    {inner},\n)"
 
-    def _absolute(self, module: str, context: Context) -> str | None:
-        level = len(module) - len(module.lstrip("."))
-        if not level:
-            return module
-        return resolve_relative(level, module[level:], context.module, is_package=context.is_package) or module
+    def _absolute(self, context: Context) -> str:
+        name = self.module.lstrip(".")
+        level = len(self.module) - len(name)
+        full = resolve_relative(level, name, context.module, is_package=context.is_package) if level else None
+        return full or self.module
+
+
+def _is(item: Binding, name: Name) -> bool:
+    return (item.name, item.local) == (name.name, name.bound)
 
 
 class PlainImport(Operation):
@@ -128,13 +93,17 @@ class PlainImport(Operation):
             if isinstance(item.node, ast.Import)
             and any((alias.name, alias.asname) == (self.name.name, self.name.alias) for alias in item.node.names)
         ]
-        if self.absent:
-            if not found:
-                return present()
+        if self.absent and found:
             return pristine(layout.without_names(scope, found, [str(self.name)]), found[0].lineno)
+        if self.absent:
+            return present()
         if found:
             return present(found[0].lineno)
-        line, splices = layout.new_import(scope, "import " + str(self.name), self.name.name)
+        if self.name.alias:
+            other = taken(scope, bindings(scope, context, "", ""), self.name.alias)
+            if other:
+                return other
+        line, splices = layout.new_import(scope, f"import {self.name}", self.name.name)
         return pristine(splices, line)
 
 
@@ -161,8 +130,8 @@ def parse(fields: Fields, *, absent: bool) -> Operation:
 
 def _parsed(text: str, what: str) -> ast.stmt:
     try:
-        body = ast.parse(text).body
-    except (SyntaxError, ValueError):
+        body = parse_python(text).body
+    except SyntaxError:
         raise BadInput(f"{what}: {text!r} is no import statement") from None
     if len(body) != 1:
         raise BadInput(f"{what}: {text!r} is more than one statement")

@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import ast
-from typing import Sequence, Tuple
 
 from ansible_collections.specdec.blackwell.plugins.module_utils import _suite as suite
 from ansible_collections.specdec.blackwell.plugins.module_utils._errors import BadInput
@@ -19,17 +18,20 @@ from ansible_collections.specdec.blackwell.plugins.module_utils._ops._base impor
     drifted,
     settle,
 )
-from ansible_collections.specdec.blackwell.plugins.module_utils._pattern import Found, Pattern, nearest
+from ansible_collections.specdec.blackwell.plugins.module_utils._ops._sites import (
+    Site,
+    beside,
+    bodies,
+    edge,
+    never_runs,
+)
+from ansible_collections.specdec.blackwell.plugins.module_utils._pattern import Found, Pattern, nearest, span_of
 from ansible_collections.specdec.blackwell.plugins.module_utils._scope import Block, Scope
-from ansible_collections.specdec.blackwell.plugins.module_utils._source import DEFINITIONS, Splice, blocks_of
-from ansible_collections.specdec.blackwell.plugins.module_utils._syntax import docstring, find_run
+from ansible_collections.specdec.blackwell.plugins.module_utils._source import DEFINITIONS, Source, Splice
+from ansible_collections.specdec.blackwell.plugins.module_utils._syntax import find_run
 
 MODIFIERS = ("before", "after", "at", "of", "count")
 ABSENT = False
-
-_LEAVING = (ast.Return, ast.Raise, ast.Break, ast.Continue)
-# A block, the index before which the code goes, and the statements among which it counts as there already.
-Site = Tuple[Block, int, Sequence[ast.stmt]]
 
 
 class Insert(Operation):
@@ -43,35 +45,36 @@ class Insert(Operation):
 
     def examine(self, scope: Scope, context: Context) -> Verdict:
         if self.pattern is None:
-            return self._settle(scope, [self._edge(scope.body)])
-        found = self._own_left_out(self.pattern.as_statements(scope))
-        if self.where == "after":
-            leaving = [match for match in found if isinstance(match.nodes[-1], _LEAVING)]
-            if leaving:
-                line = scope.source.line_of(scope.source.start(leaving[0].nodes[-1]))
-                return drifted(f"a statement after line {line} would never run: it leaves the block there", line=line)
+            site = edge(scope.body, self.where)
+            return self._settle(scope, [site], [_line(scope.source, site)])
+        found = self._own_left_out(scope, self.pattern.as_statements(scope))
+        lines = [scope.source.line_of(span_of(scope.source, match)[0]) for match in found]
         if self.where in ("before", "after"):
-            sites = [site for site in (self._beside(match) for match in found) if site is not None]
-        else:
-            sites = [self._edge(block) for match in found for block in self._bodies(match)]
-        return self._settle(scope, sites)
+            return self._settle(scope, [beside(match, found, self.where) for match in found], lines)
+        sites = [edge(block, self.where) for match in found for block in bodies(match)]
+        if found and not sites:
+            return drifted(f"{self.pattern.text!r}, line {lines[0]}, is no statement with a body", line=lines[0])
+        return self._settle(scope, sites, lines)
 
-    def _settle(self, scope: Scope, sites: list[Site]) -> Verdict:
+    def _settle(self, scope: Scope, sites: list[Site], lines: list[int]) -> Verdict:
         source = scope.source
         todo = [site for site in sites if find_run(site[2], self.code.tree) is None]
+        leaving = [site for site in todo if never_runs(site)]
+        if leaving:
+            line = leaving[0][0].statements[leaving[0][1] - 1].lineno
+            return drifted(f"a statement after line {line} would never run: it leaves the block there", line=line)
         splices: list[Splice] = []
         for block, index, _there in todo:
-            splices.extend(
-                suite.insert(
-                    source,
-                    block,
-                    index,
-                    self.code.text,
-                    hug_next=self.where in ("before", "start"),
-                    blank_lines=self._blank_lines(block),
-                )
+            new = suite.insert(
+                source,
+                block,
+                index,
+                self.code.text,
+                hug_next=self.where in ("before", "start"),
+                blank_lines=self._blank_lines(block),
             )
-        lines = [_line(source.line_of(len(source.text)), site) for site in sites]
+            # Two places in one suite on its colon's line both break that line.
+            splices.extend(item for item in new if item.start == item.end or item not in splices)
         text = self.pattern.text if self.pattern is not None else ""
         nothing = drifted(
             f"{scope.describe()} has no statement {text!r}",
@@ -85,40 +88,19 @@ class Insert(Operation):
             lines=lines,
             nothing=nothing,
             what=f"{scope.describe()} has {text!r}",
+            source=scope.source,
         )
 
-    def _own_left_out(self, found: list[Found]) -> list[Found]:
+    def _own_left_out(self, scope: Scope, found: list[Found]) -> list[Found]:
         """Without matches inside the inserted code itself, where it is there already."""
-        kept: list[Found] = []
-        for match in found:
-            assert match.block is not None
-            at = find_run(match.block.statements, self.code.tree)
-            while at is not None and not (at <= match.first and match.stop <= at + len(self.code.tree)):
-                at = find_run(match.block.statements, self.code.tree, start=at + 1)
-            if at is None:
-                kept.append(match)
-        return kept or found
-
-    def _beside(self, match: Found) -> Site | None:
-        block = match.block
-        assert block is not None
-        if self.where == "before":
-            return block, match.first, block.statements[: match.first]
-        return block, match.stop, block.statements[match.stop :]
-
-    def _bodies(self, match: Found) -> list[Block]:
-        node = match.nodes[0]
-        return [Block(node, field, statements) for field, statements in blocks_of(node) if field == "body"]
-
-    def _edge(self, block: Block) -> Site:
-        statements = block.statements
-        if self.where == "end":
-            return block, len(statements), statements
-        first = 1 if docstring(block.owner) is not None and isinstance(block.owner, (ast.Module,) + DEFINITIONS) else 0
-        if isinstance(block.owner, ast.Module):
-            while first < len(statements) and _is_future(statements[first]):
-                first += 1
-        return block, first, statements
+        own: set[int] = set()
+        for block in scope.blocks() if found else ():
+            at = find_run(block.statements, self.code.tree)
+            while at is not None:
+                run = block.statements[at : at + len(self.code.tree)]
+                own.update(id(node) for statement in run for node in ast.walk(statement))
+                at = find_run(block.statements, self.code.tree, start=at + 1)
+        return [match for match in found if id(match.nodes[0]) not in own] or found
 
     def _blank_lines(self, block: Block) -> int:
         """Definitions get the usual empty lines around them."""
@@ -127,15 +109,11 @@ class Insert(Operation):
         return 2 if isinstance(block.owner, ast.Module) else 1
 
 
-def _is_future(node: ast.stmt) -> bool:
-    return isinstance(node, ast.ImportFrom) and node.module == "__future__"
-
-
-def _line(last: int, site: Site) -> int:
+def _line(source: Source, site: Site) -> int:
     block, index, _there = site
     if index < len(block.statements):
         return block.statements[index].lineno
-    return block.statements[-1].lineno if block.statements else last
+    return block.statements[-1].lineno if block.statements else source.line_of(len(source.text))
 
 
 def parse(fields: Fields, *, absent: bool) -> Insert:

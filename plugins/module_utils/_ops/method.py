@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import ast
-from typing import Tuple
+from typing import Sequence, cast
 
 from ansible_collections.specdec.blackwell.plugins.module_utils import _suite as suite
 from ansible_collections.specdec.blackwell.plugins.module_utils._errors import BadInput
@@ -21,15 +21,19 @@ from ansible_collections.specdec.blackwell.plugins.module_utils._ops._base impor
     present,
     pristine,
 )
-from ansible_collections.specdec.blackwell.plugins.module_utils._scope import Block, Scope, is_overload
-from ansible_collections.specdec.blackwell.plugins.module_utils._source import Definition, Source, Splice
+from ansible_collections.specdec.blackwell.plugins.module_utils._ops._method_places import (
+    Function,
+    Place,
+    definition,
+    like,
+    named,
+)
+from ansible_collections.specdec.blackwell.plugins.module_utils._scope import Scope, is_overload
+from ansible_collections.specdec.blackwell.plugins.module_utils._source import Source, Splice
 from ansible_collections.specdec.blackwell.plugins.module_utils._syntax import docstring, same
 
 MODIFIERS = ("position", "overwrite")
 ABSENT = True
-
-_ACCESSORS = ("setter", "getter", "deleter")
-Place = Tuple[Block, int]
 
 
 class Method(Operation):
@@ -48,15 +52,16 @@ class Method(Operation):
     def examine(self, scope: Scope, context: Context) -> Verdict:
         if not isinstance(scope.node, ast.ClassDef):
             return drifted(f"{scope.describe()} is no class, so it cannot have the method {self.name}")
-        found = self._found(scope)
         source = scope.source
-        lines = [_definition(place).lineno for place in found]
-        equal = [place for place in found if self.code is not None and same(_definition(place), self.code.tree[0])]
+        if self.code is None:
+            return self._take_away(source, named(scope, self.name))
+        found = like(scope, cast(Function, self.code.tree[0]))
+        lines = [definition(place).lineno for place in found]
+        equal = [place for place in found if same(definition(place), self.code.tree[0])]
         if self.absent:
-            return self._take_away(source, found if self.code is None else equal, found, lines)
+            return self._take_away(source, equal, found)
         if equal:
-            return present(_definition(equal[0]).lineno)
-        assert self.code is not None
+            return present(definition(equal[0]).lineno)
         if found and not self.overwrite:
             return drifted(
                 f"{scope.name} has a method {self.name} with another body; to replace it, say overwrite: true",
@@ -78,7 +83,7 @@ class Method(Operation):
         if self.position == "start":
             index = 1 if docstring(scope.node) is not None else 0
         elif self.position == "after":
-            places = _places(scope, self.after)
+            places = named(scope, self.after)
             if not places:
                 return drifted(
                     f"{scope.name} has no method {self.after} to stand after",
@@ -89,8 +94,9 @@ class Method(Operation):
         splices = suite.insert(source, block, index, code, blank_lines=1)
         return pristine(splices, source.line_of(splices[-1].start))
 
-    def _take_away(self, source: Source, gone: list[Place], found: list[Place], lines: list[int]) -> Verdict:
-        if not found:
+    def _take_away(self, source: Source, gone: list[Place], found: Sequence[Place] = ()) -> Verdict:
+        lines = [definition(place).lineno for place in gone or found]
+        if not lines:
             return present()
         if not gone:
             return drifted(
@@ -99,11 +105,14 @@ class Method(Operation):
                 candidates=[f"line {line}: {self.name}" for line in lines],
                 line=lines[0],
             )
-        if len(gone) > 1:
+        stubs = [place for place in gone if is_overload(definition(place))]
+        if len(gone) - len(stubs) > 1 or (len(gone) == len(stubs) and self.code is not None and len(gone) > 1):
             return self._ambiguous(lines)
-        block, index = gone[0]
-        splices: list[Splice] = suite.remove(source, block, index, index + 1, blanks_above=True)
-        return pristine(splices, _definition(gone[0]).lineno)
+        splices: list[Splice] = []
+        for block in {id(place[0].statements): place[0] for place in gone}.values():
+            ranges = [(index, index + 1) for other, index in gone if other.statements is block.statements]
+            splices.extend(suite.remove_many(source, block, ranges, blanks_above=True))
+        return pristine(splices, lines[0])
 
     def _ambiguous(self, lines: list[int]) -> Verdict:
         return Verdict(
@@ -113,42 +122,6 @@ class Method(Operation):
             matches=len(lines),
             line=lines[0],
         )
-
-    def _found(self, scope: Scope) -> list[Place]:
-        """Definitions of that name and accessor (``@x.setter`` beside ``@property`` are two), without stubs."""
-        places = _places(scope, self.name)
-        if self.code is not None:
-            wanted = _accessor(self.code.tree[0])
-            places = [place for place in places if _accessor(_definition(place)) == wanted]
-            if is_overload(_as_definition(self.code.tree[0])):
-                return [place for place in places if is_overload(_definition(place))]
-        real = [place for place in places if not is_overload(_definition(place))]
-        return real or places
-
-
-def _places(scope: Scope, name: str) -> list[Place]:
-    return [
-        (block, index)
-        for block in scope.blocks()
-        for index, node in enumerate(block.statements)
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name == name
-    ]
-
-
-def _definition(place: Place) -> Definition:
-    return _as_definition(place[0].statements[place[1]])
-
-
-def _as_definition(node: ast.stmt) -> Definition:
-    assert isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
-    return node
-
-
-def _accessor(node: ast.stmt) -> str:
-    for decorator in _as_definition(node).decorator_list:
-        if isinstance(decorator, ast.Attribute) and decorator.attr in _ACCESSORS:
-            return decorator.attr
-    return ""
 
 
 def parse(fields: Fields, *, absent: bool) -> Method:

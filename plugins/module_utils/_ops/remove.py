@@ -15,7 +15,8 @@ from ansible_collections.specdec.blackwell.plugins.module_utils._ops._base impor
     present,
     settle,
 )
-from ansible_collections.specdec.blackwell.plugins.module_utils._pattern import Pattern, nearest
+from ansible_collections.specdec.blackwell.plugins.module_utils._ops._matches import nested, nothing_left
+from ansible_collections.specdec.blackwell.plugins.module_utils._pattern import Pattern, lies_within, span_of
 from ansible_collections.specdec.blackwell.plugins.module_utils._scope import Scope
 from ansible_collections.specdec.blackwell.plugins.module_utils._source import Splice
 
@@ -31,28 +32,27 @@ class Remove(Operation):
         self.count = count
 
     def examine(self, scope: Scope, context: Context) -> Verdict:
+        source = scope.source
         found = self.pattern.as_statements(scope)
+        if not found:
+            return nothing_left(scope, self.pattern, context, "remove")
+        lines = [source.line_of(span_of(source, match)[0]) for match in found]
+        if any(lies_within(source, match, other) for match in found for other in found):
+            return nested(scope, self.pattern, lines)
         splices: list[Splice] = []
         for block in scope.blocks():
             ranges = [(match.first, match.stop) for match in found if match.block == block]
             if ranges:
-                splices.extend(suite.remove_many(scope.source, block, ranges))
-        warnings: list[str] = []
-        if not found and not context.known:
-            near = nearest(scope, self.pattern)
-            warnings.append(
-                "{} has no statement {!r} to remove; taken as done.{}".format(
-                    scope.describe(), self.pattern.text, " Nearest: " + "; ".join(near) if near else ""
-                )
-            )
+                splices.extend(suite.remove_many(source, block, ranges))
         return settle(
             count=self.count,
             todo=found,
             done=0,
             splices=splices,
-            lines=[scope.source.line_of(scope.source.start(match.nodes[0])) for match in found],
-            nothing=present(matches=0, warnings=warnings),
+            lines=lines,
+            nothing=present(matches=0),
             what=f"{scope.describe()} has {self.pattern.text!r}",
+            source=scope.source,
         )
 
 

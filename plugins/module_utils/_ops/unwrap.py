@@ -63,7 +63,9 @@ class Unwrap(Operation):
         wanted: Any = self.pattern.statements[0]
         for field, keyword in _PARTS:
             branch = getattr(node, field, [])
-            if branch and not getattr(wanted, field, []):
+            # `try: $$$` is completed to a statement by a finally that nobody wrote.
+            spelled = getattr(wanted, field, []) and (field == "orelse" or keyword in self.pattern.text)
+            if branch and not spelled:
                 if field == "orelse" and isinstance(node, ast.If) and len(branch) == 1:
                     keyword = "elif" if source.text.startswith(b"elif", source.start(branch[0])) else keyword
                 article = "an" if keyword[0] == "e" else "a"
@@ -77,14 +79,16 @@ class Unwrap(Operation):
         return ""
 
     def _splice(self, source: Source, match: Found) -> Splice:
-        node = match.nodes[0]
+        node: Any = match.nodes[0]
         start = source.start(node)
         indent = source.indent_at(start)
         first, last, inline = compound.body_span(source, node)
         end = compound.after_block(source, compound.last_statement(node), indent)
         if inline:
             return Splice(start, end, source.text[first:last])
-        return Splice(source.line_start(start), end, reindent(source.text[first:last], indent=indent))
+        text = reindent(source.text[first:last], indent=indent)
+        compound.check_moved(source, text, indent, node.body)
+        return Splice(source.line_start(start), end, text)
 
 
 def parse(fields: Fields, *, absent: bool) -> Unwrap:

@@ -117,8 +117,9 @@ class Wrap(Operation):
         if shared or suite.is_inline(source, block):
             last = end if suite.shares_line(source, block, stop) else line_end(source.text, end)
             body = reindent(source.text[start:last], indent=unit)
-            pieces = [self.header, body] + ([self.tail] if self.tail else [])
-            return suite.replace(source, block, first, stop, b"\n".join(pieces), moved=statements[first:stop])
+            text = b"\n".join([self.header, body] + ([self.tail] if self.tail else []))
+            compound.check_moved(source, text, b"", match.nodes)
+            return suite.replace(source, block, first, stop, text, moved=statements[first:stop])
         indent = suite.block_indent(source, block)
         newline = source.newline_at(start)
         span = source.line_start(start), suite.after_statement(source, block, stop - 1)
@@ -128,7 +129,9 @@ class Wrap(Operation):
         ]
         if self.tail:
             pieces.append(reindent(self.tail, indent=indent, unit=unit, newline=newline))
-        return [Splice(span[0], span[1], newline.join(pieces))]
+        text = newline.join(pieces)
+        compound.check_moved(source, text, indent, match.nodes)
+        return [Splice(span[0], span[1], text)]
 
 
 def parse(fields: Fields, *, absent: bool) -> Wrap:

@@ -5,12 +5,73 @@
 
 from __future__ import annotations
 
+import ast
+import difflib
 import hashlib
 import os
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+# Where lines may differ from the release's, by definition; "" is the module itself.
+TOUCHED = {
+    "vllm/config/speculative.py": {"SpeculativeConfig._verify_args"},
+    "vllm/model_executor/models/deepseek_v2.py": {
+        "",
+        "DeepseekV2ForCausalLM",
+        "DeepseekV2ForCausalLM.get_eagle3_aux_hidden_state_layers",
+        "DeepseekV2ForCausalLM.get_eagle3_default_aux_hidden_state_layers",
+        "DeepseekV2ForCausalLM.set_aux_hidden_state_layers",
+        "DeepseekV2Model",
+        "DeepseekV2Model.forward",
+    },
+    "vllm/model_executor/models/kimi_k25.py": {
+        "",
+        "KimiK25ForConditionalGeneration",
+        "KimiK25ForConditionalGeneration.get_eagle3_aux_hidden_state_layers",
+        "KimiK25ForConditionalGeneration.get_eagle3_default_aux_hidden_state_layers",
+        "KimiK25ForConditionalGeneration.set_aux_hidden_state_layers",
+    },
+    "vllm/v1/spec_decode/eagle.py": {"SpecDecodeBaseProposer.load_model"},
+    "speculators/data_generation/custom_worker.py": {"HiddenStatesWorkerExtension._setup_hidden_states_capture"},
+    "sglang/srt/models/kimi_k25.py": {
+        "KimiK25ForConditionalGeneration.get_embed_and_head",
+        "KimiK25ForConditionalGeneration.set_eagle3_layers_to_capture",
+        "KimiK25ForConditionalGeneration.set_embed_and_head",
+    },
+}
+
+
+def definitions(text: str) -> list[str]:
+    """The innermost class or function that each line stands in, by line number."""
+    found = [""] * (text.count("\n") + 2)
+
+    def visit(node: ast.AST, outer: str) -> None:
+        for child in ast.iter_child_nodes(node):
+            name = outer
+            if isinstance(child, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
+                name = f"{outer}.{child.name}".lstrip(".")
+                first = min([child.lineno, *(decorator.lineno for decorator in child.decorator_list)])
+                assert child.end_lineno is not None
+                found[first : child.end_lineno + 1] = [name] * (child.end_lineno + 1 - first)
+            visit(child, name)
+
+    visit(ast.parse(text), "")
+    return found
+
+
+def touched(before: str, after: str) -> set[str]:
+    """Definitions with lines that only one of the two has; blank lines do not count."""
+    sides = [(text.split("\n"), definitions(text)) for text in (before, after)]
+    found = set()
+    matcher = difflib.SequenceMatcher(None, sides[0][0], sides[1][0], autojunk=False)
+    for kind, *spans in matcher.get_opcodes():
+        if kind == "equal":
+            continue
+        for (lines, names), (start, end) in zip(sides, (spans[:2], spans[2:]), strict=True):
+            found |= {names[index + 1] for index in range(start, end) if lines[index].strip()}
+    return found
 
 
 @pytest.fixture(scope="module")
@@ -52,6 +113,11 @@ def test_the_files_are_those_of_the_diff(files: Any, engines: Any, patched: Any)
         before, after = patched.diffs[path]
         assert before == released
         assert hashlib.sha256(after.encode()).hexdigest() == digest
+
+
+def test_all_lines_outside_the_edits_are_the_release_s(patched: Any) -> None:
+    found = {path.split("/site-packages/")[1]: touched(*texts) for path, texts in patched.diffs.items()}
+    assert found == TOUCHED
 
 
 def test_no_file_was_added_to_the_environments(files: Any, engines: Any) -> None:
@@ -114,6 +180,22 @@ def test_the_ledger_is_outside_of_the_packages(host: Any, engines: Any) -> None:
         places = host.check_output("find %s -name ledger.json", venv).splitlines()
         assert len(places) == 1
         assert "/site-packages/" not in places[0]
+
+
+def test_the_status_says_patched(runs: Any) -> None:
+    (status,) = [run for run in runs if run.playbook == "status.yml"]
+    states = {
+        (task["result"]["engine"], name): architecture["state"]
+        for task in status.tasks
+        if task["action"] == "specdec.blackwell.eagle3_info"
+        for name, architecture in task["result"]["architectures"].items()
+    }
+    assert states == {
+        ("vllm", "KimiK25ForConditionalGeneration"): "patched",
+        ("speculators", "custom_worker"): "patched",
+        ("sglang", "KimiK25ForConditionalGeneration"): "patched",
+    }
+    assert not status.changed
 
 
 def test_the_engine_was_restarted_once(host: Any) -> None:

@@ -27,10 +27,10 @@ class Outer(SupportsLoRA):
     def forward(self, x):
         return x
 '''
-REGISTRY = b'''MODELS = {
+REGISTRY = b"""MODELS = {
     "first": "engine.models.first",
 }
-'''
+"""
 INTERFACES = b"class SupportsLoRA: ...\n\n\nclass SupportsDraft: ...\n"
 FILES = {
     "engine/__init__.py": b"",
@@ -42,7 +42,10 @@ MODEL_FILE, REGISTRY_FILE = "engine/model.py", "engine/registry.py"
 
 IMPORT: dict[str, t.Any] = {"file": MODEL_FILE, "import": {"from": "engine.interfaces", "names": ["SupportsDraft"]}}
 BASE: dict[str, t.Any] = {"file": MODEL_FILE, "in": "Outer", "base": "SupportsDraft"}
-ENTRY: dict[str, t.Any] = {"file": REGISTRY_FILE, "element": {"to": "MODELS", "key": '"draft"', "value": '"engine.draft"'}}
+ENTRY: dict[str, t.Any] = {
+    "file": REGISTRY_FILE,
+    "element": {"to": "MODELS", "key": '"draft"', "value": '"engine.draft"'},
+}
 EDITS = [IMPORT, BASE, ENTRY]
 METHOD: dict[str, t.Any] = {"file": MODEL_FILE, "in": "Outer", "method": "def draft(self):\n    return 1\n"}
 
@@ -133,8 +136,6 @@ def snapshot(root: pathlib.Path) -> dict[str, tuple[t.Any, ...]]:
             data = pathlib.Path(path).read_bytes() if stat.S_ISREG(status.st_mode) else b""
             found[path] = (status.st_ino, status.st_mode, status.st_uid, status.st_mtime_ns, status.st_nlink, data)
     return found
-
-
 
 
 def in_child(function: t.Callable[[], t.Any], *, uid: int | None = None) -> int:

@@ -66,7 +66,9 @@ def home(tmp_path: pathlib.Path) -> Venv:
 def imported(python: str, name: str, cwd: pathlib.Path | None = None) -> str:
     """What the interpreter itself imports: the folder of the package."""
     code = f"import {name}, os; print(os.path.dirname({name}.__file__))"
-    return subprocess.run([python, "-I", "-c", code], check=True, stdout=subprocess.PIPE, cwd=cwd).stdout.decode().strip()
+    return (
+        subprocess.run([python, "-I", "-c", code], check=True, stdout=subprocess.PIPE, cwd=cwd).stdout.decode().strip()
+    )
 
 
 def found(home: Venv, name: str = "engine") -> Package:
@@ -88,13 +90,19 @@ def source_tree(root: pathlib.Path) -> pathlib.Path:
 
 
 def test_a_venv_is_read_without_starting_it(home: Venv) -> None:
+    said = asked(home.python)
     (home.root / "bin" / "python").unlink()
-    (home.root / "bin" / "python").write_text("#!/bin/sh\necho started > started\nexit 9\n")
+    (home.root / "bin" / "python").write_text(f"#!/bin/sh\ntouch {home.root}/started\nexit 9\n")
     (home.root / "bin" / "python").chmod(0o755)
     env = probe(home.python)
     assert (env.is_venv, env.prefix, env.site_packages) == (True, str(home.root), [str(home.site)])
-    assert env.version == sys.version_info[:3]
-    assert env.base_prefix == os.path.dirname(os.path.dirname(os.path.realpath(sys.executable)))
+    assert env.version == said.version
+    assert not (home.root / "started").exists()
+
+
+def test_a_venv_made_by_a_venvs_python(home: Venv) -> None:
+    env, said = probe(home.python), asked(home.python)
+    assert (env.prefix, env.base_prefix, env.version) == (said.prefix, said.base, said.version)
 
 
 class Said(t.NamedTuple):
@@ -279,7 +287,9 @@ def test_egg_info(home: Venv) -> None:
     assert (found(home).distribution, found(home).version) == ("engine", "3.1")
 
 
-def test_the_working_directory_does_not_shadow(home: Venv, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_working_directory_does_not_shadow(
+    home: Venv, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     home.install()
     monkeypatch.chdir(source_tree(tmp_path / "checkout"))
     assert found(home).root == str(home.site)

@@ -23,9 +23,9 @@ import typing as t
 
 import pytest
 
-from ansible_collections.specdec.blackwell.plugins.module_utils import _locks, _transaction
+from ansible_collections.specdec.blackwell.plugins.module_utils import _locks
 from ansible_collections.specdec.blackwell.plugins.module_utils._errors import Refused, SpecdecError
-from ansible_collections.specdec.blackwell.plugins.module_utils._journal import NAME, open_journal
+from ansible_collections.specdec.blackwell.plugins.module_utils._journal import JOURNAL, open_journal
 from ansible_collections.specdec.blackwell.plugins.module_utils._places import open_place
 from ansible_collections.specdec.blackwell.plugins.module_utils._store import Store, open_store
 from ansible_collections.specdec.blackwell.plugins.module_utils._transaction import (
@@ -504,7 +504,7 @@ def test_a_rename_that_fails_halfway_takes_all_back(site: Site, monkeypatch: pyt
                 raise OSError(errno.EBUSY, os.strerror(errno.EBUSY))
         real(source, target, **handles)
 
-    monkeypatch.setattr(_transaction.os, "rename", rename)
+    monkeypatch.setattr(os, "rename", rename)
     with pytest.raises(SpecdecError, match="c.py is a mount of its own"):
         site.write(paths)
     monkeypatch.undo()
@@ -521,7 +521,7 @@ def test_no_second_names_on_this_file_system(site: Site, monkeypatch: pytest.Mon
     def link(*_names: str, **_handles: t.Any) -> None:
         raise OSError(errno.EPERM, os.strerror(errno.EPERM))
 
-    monkeypatch.setattr(_transaction.os, "link", link)
+    monkeypatch.setattr(os, "link", link)
     site.write(paths)
     assert [path.read_bytes() for path in paths] == [NEW] * 2
     assert os.stat(paths[0]).st_mode & 0o777 == 0o640
@@ -565,7 +565,7 @@ def test_killed_at_every_call(tmp_path: pathlib.Path, call: str, after: bool) ->
         paths = site.put("a.py", "b.py")
         if not killed_at(site, paths, call, count, after=after):
             break
-        open_before = (site.ledger / NAME).exists()
+        open_before = (site.ledger / JOURNAL).exists()
         journals += open_before
         if site.ledger.exists():
             said = site.recover()
@@ -583,7 +583,7 @@ def test_killed_at_every_call(tmp_path: pathlib.Path, call: str, after: bool) ->
     assert journals or call in ("write",)
 
 
-def test_recovery_itself_may_be_killed(site: Site) -> None:
+def test_recovery_itself_may_be_killed(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     paths = site.put("a.py", "b.py", "c.py")
     assert killed_at(site, paths, "rename", 2, after=True)
     assert len({path.read_bytes() for path in paths}) == 2
@@ -595,11 +595,11 @@ def test_recovery_itself_may_be_killed(site: Site) -> None:
             real(*arguments, **named)
             os.kill(os.getpid(), signal.SIGKILL)
 
-        setattr(_transaction.os, "rename", dying)
+        monkeypatch.setattr(os, "rename", dying)
         site.recover()
 
     assert os.WIFSIGNALED(in_child(recovering))
-    assert (site.ledger / NAME).exists()
+    assert (site.ledger / JOURNAL).exists()
     assert "completed" in str(site.recover())
     assert [path.read_bytes() for path in paths] == [NEW] * 3
 
@@ -628,7 +628,7 @@ def test_an_uninstall_between_the_kill_and_the_next_run(site: Site) -> None:
     assert killed_at(site, paths, "rename", 1, after=True)
     shutil.rmtree(site.pkg)
     assert "taken back" in str(site.recover())
-    assert not (site.ledger / NAME).exists()
+    assert not (site.ledger / JOURNAL).exists()
 
 
 @pytest.mark.parametrize(
@@ -646,17 +646,17 @@ def test_an_uninstall_between_the_kill_and_the_next_run(site: Site) -> None:
 )
 def test_a_journal_that_makes_no_sense_is_not_followed(site: Site, text: str) -> None:
     site.ledger.mkdir()
-    (site.ledger / NAME).write_text(text + "\n")
+    (site.ledger / JOURNAL).write_text(text + "\n")
     with pytest.raises(SpecdecError, match="is damaged or was written by another version"):
         site.recover()
-    assert (site.ledger / NAME).exists()
+    assert (site.ledger / JOURNAL).exists()
 
 
 def test_a_torn_journal_was_never_meant(site: Site) -> None:
     site.ledger.mkdir()
-    (site.ledger / NAME).write_text('{"format": 1, "transac')
+    (site.ledger / JOURNAL).write_text('{"format": 1, "transac')
     assert site.recover() is None
-    assert not (site.ledger / NAME).exists()
+    assert not (site.ledger / JOURNAL).exists()
 
 
 @needs_root
@@ -666,7 +666,7 @@ def test_a_users_journal_does_not_make_root_touch_others_files(shared: Site) -> 
     shared.ledger.mkdir()
     note = {"format": 1, "transaction": "0" * 16, "what": "x"}
     files = [[str(shared.pkg), "victim.py", sha(b"evil"), sha(OLD)]]
-    (shared.ledger / NAME).write_text(json.dumps({**note, "files": files}) + "\n" + '{"mark": "undo"}\n')
+    (shared.ledger / JOURNAL).write_text(json.dumps({**note, "files": files}) + "\n" + '{"mark": "undo"}\n')
     os.chown(shared.ledger, NOBODY, NOBODY)
     (shared.pkg / f".specdec-{'0' * 16}-0.old").write_bytes(b"evil")
     with pytest.raises(Refused, match="belongs to nobody, but"):

@@ -30,6 +30,7 @@ class Runner:
             module.main()
         result: Result = json.loads(self._capfd.readouterr().out)
         assert (end.value.code != 0) is bool(result.get("failed"))
+        result["warnings"] = [_text(warning) for warning in result.get("warnings", ())]
         return result
 
     def fails(self, module: types.ModuleType, **options: t.Any) -> Result:
@@ -45,6 +46,11 @@ class Runner:
         for key in ("changed", "diff", "edits", "files", "generated_edits"):
             assert foretold.get(key) == result.get(key), key
         return result
+
+
+def _text(warning: t.Any) -> str:
+    """Newer releases of ansible-core give each warning as an event."""
+    return str(warning["event"]["msg"] if isinstance(warning, dict) else warning)
 
 
 __all__ = ("Result", "Runner")

@@ -131,10 +131,12 @@ def test_drift_names_the_culprit_and_writes_nothing(
     ("change", "said"),
     [
         pytest.param({"edits": [{**METHOD, "method": True}]}, "quote", id="boolean-source"),
-        pytest.param({"edits": [{"file": MODEL_FILE, "element": {"to": "X", "value": 2}}]}, "quote", id="number-source"),
+        pytest.param(
+            {"edits": [{"file": MODEL_FILE, "element": {"to": "X", "value": 2}}]}, "quote", id="number-source"
+        ),
         pytest.param({"edits": [{**BASE, "bass": "X"}]}, "bass", id="unknown-key"),
         pytest.param({"edits": [{**BASE, "method": "def f(): ..."}]}, "exactly one", id="two-operations"),
-        pytest.param({"edits": [{**METHOD, "method": "def f(:"}]}, "def f(:", id="source-does-not-parse"),
+        pytest.param({"edits": [{**METHOD, "method": "def f(:"}]}, "does not parse", id="source-does-not-parse"),
         pytest.param({"edits": None}, "edits", id="no-edits"),
         pytest.param({"package": "nothing"}, "no package 'nothing'", id="no-package"),
         pytest.param({"python": "/nowhere/python"}, "/nowhere/python", id="no-interpreter"),
@@ -176,7 +178,9 @@ def test_one_file_by_its_path(tmp_path: pathlib.Path, run: Runner) -> None:
 
 def test_info_tells_of_every_patch(venv: Venv, run: Runner) -> None:
     assert run.run(python_ast_edit_info, python=venv.python)["patches"] == []
-    given = options(venv, edits=[BASE], reason="the release lacks it", upstream="https://example.org/1", drop_when=">=1")
+    given = options(
+        venv, edits=[BASE], reason="the release lacks it", upstream="https://example.org/1", drop_when=">=1"
+    )
     run.run(python_ast_edit, **given)
     before = snapshot(venv.root)
     result = run.run(python_ast_edit_info, python=venv.python)
@@ -198,10 +202,12 @@ def test_info_tells_of_every_patch(venv: Venv, run: Runner) -> None:
     assert run.run(python_ast_edit_info, python=venv.python)["patches"][0]["state"] == "gone"
 
 
-def methods(count: int) -> list[dict[str, t.Any]]:
-    """About a KiB each."""
-    body = "\n".join(f"    value_{line} = {'x' * 40!r}" for line in range(20))
-    return [{**METHOD, "method": f"def added_{number}(self):\n{body}\n"} for number in range(count)]
+def large_edits() -> list[dict[str, t.Any]]:
+    """More than 200 KiB, which is more than fits into a pipe that nobody reads."""
+    body = "\n".join(f"    value_{line} = {'x' * 80!r}" for line in range(220))
+    edits = [{**METHOD, "method": f"def added_{number}(self):\n{body}\n"} for number in range(10)]
+    assert len(json.dumps(edits)) > 200 * 1024
+    return edits
 
 
 NEWER_SYNTAX = """
@@ -222,9 +228,7 @@ def test_a_target_of_another_python_with_200_kib_of_edits(tmp_path: pathlib.Path
     if python.version >= (3, 12):
         model.write_text(NEWER_SYNTAX, encoding="utf-8")
     before = model.read_bytes()
-    edits = methods(200)
-    assert len(json.dumps(edits)) > 200 * 1024
-    given = {"name": "many", "python": str(root / "bin/python"), "package": "engine", "edits": edits}
+    given = {"name": "many", "python": str(root / "bin/python"), "package": "engine", "edits": large_edits()}
     first = run.parity(python_ast_edit, **given)
     assert {edit["state"] for edit in first["edits"]} == {"applied"}
     assert model.read_bytes().startswith(before.rstrip(b"\n"))
@@ -253,7 +257,7 @@ def test_through_ansible_itself(tmp_path: pathlib.Path, venv: Venv) -> None:
         python = str(root / "bin/python")
     before = (site / MODEL_FILE).read_bytes()
     play = tmp_path / "play.yml"
-    task = {"name": "many", "python": python, "package": "engine", "edits": methods(200)}
+    task = {"name": "many", "python": python, "package": "engine", "edits": large_edits()}
     back = {key: copy.copy(value) for key, value in task.items() if key != "edits"}
     play.write_text(
         json.dumps(
