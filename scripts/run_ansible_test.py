@@ -12,6 +12,7 @@ script that uses the pip that comes with Python.
 
 from __future__ import annotations
 
+import fcntl
 import filecmp
 import os
 import re
@@ -54,7 +55,14 @@ def tracked() -> list[str]:
 
 
 def sync() -> None:
-    """Make COPY equal to the working tree; unchanged files keep their times."""
+    """Make COPY equal to the working tree; unchanged files keep their times. One process at a time."""
+    COPY.mkdir(parents=True, exist_ok=True)
+    with (ROOT / "build" / "copy.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        sync_locked()
+
+
+def sync_locked() -> None:
     wanted = set(tracked())
     for folder, _dirs, files in os.walk(COPY, topdown=False):
         here = Path(folder).relative_to(COPY).as_posix()

@@ -19,6 +19,7 @@ from ansible_collections.specdec.blackwell.plugins.module_utils._decision import
     Job,
     hand_edit,
     standing,
+    with_neighbours,
 )
 from ansible_collections.specdec.blackwell.plugins.module_utils._errors import Refused, SpecdecError
 from ansible_collections.specdec.blackwell.plugins.module_utils._ledger import PatchRecord
@@ -47,7 +48,7 @@ def decide_absent(job: Job) -> Decision:
         gone = job.files.now(path) is None
         warnings.append(f"{path} {'is gone' if gone else 'was replaced since'}: nothing to take back there")
         job.ledger.forget_file(path)
-    rebuilt = [path for path, found in how.items() if found in (CLEAN, EDITED)]
+    rebuilt = sorted(with_neighbours(job, (path for path, found in how.items() if found in (CLEAN, EDITED))))
     running = {path: job.base(path) for path in rebuilt}
     replay(
         job.ledger, job.ledger.others_on(rebuilt, job.key), running, job.files, job.planner, without=job.request.name
@@ -72,13 +73,14 @@ def _taken_back(job: Job, record: PatchRecord, running: dict[str, bytes]) -> lis
         item: dict[str, t.Any] = {key: state.get(key) for key in ("id", "file", "scope", "op", "line")}
         item["matches"] = left[index].get("matches", 0) if index < len(left) else 0
         path = record.places.get(state.get("file") or "")
-        if path not in running:
+        if not state.get("ours"):
+            item.update(state="skipped", message="this patch did not make it")
+        elif path not in running:
             item.update(state="skipped", message="the file is gone or was replaced since")
         elif index < len(left) and left[index]["state"] == PRESENT:
-            why = "another patch has it too" if state.get("ours") else "it was there before this patch"
-            item.update(state="skipped", message=why)
+            item.update(state="skipped", message="another patch has it too")
         else:
-            item["state"] = "reverted" if state.get("ours") else "skipped"
+            item["state"] = "reverted"
         edits.append(item)
     return edits
 

@@ -9,8 +9,10 @@ PRIVATE to the collection: it can have breaking changes at any time.
 
 from __future__ import annotations
 
+import os
 import typing as t
 
+from ansible_collections.specdec.blackwell.plugins.module_utils._errors import SpecdecError
 from ansible_collections.specdec.blackwell.plugins.module_utils._patchset import PatchRequest, apply, status
 
 _KEYS = (
@@ -40,8 +42,17 @@ def edit(params: t.Mapping[str, t.Any], *, check_mode: bool) -> dict[str, t.Any]
 
 
 def edit_info(params: t.Mapping[str, t.Any], *, check_mode: bool) -> dict[str, t.Any]:
-    """Every patch of an environment or a ledger; never changes anything."""
-    return {"changed": False, **status(python=params["python"], ledger_dir=params["ledger_dir"])}
+    """Every patch of an environment or a ledger; never changes anything.
+
+    Raises SpecdecError, with the detail ``installed: false`` where the interpreter is not there.
+    """
+    python = params["python"]
+    try:
+        return {"changed": False, **status(python=python, ledger_dir=params["ledger_dir"])}
+    except SpecdecError as error:
+        if python is not None and not os.path.lexists(os.path.expanduser(python)):
+            error.details["installed"] = False
+        raise
 
 
 __all__ = ("edit", "edit_info")

@@ -61,7 +61,7 @@ def _blocked_directory(place: Place, status: os.stat_result | None, predict: boo
     euid = os.geteuid()
     if status is not None and folder.st_mode & stat.S_ISVTX and euid not in (0, status.st_uid, folder.st_uid):
         return SpecdecError(
-            f"{place.directory} is sticky, so only {user_name(status.st_uid)} or root can replace {place.path}. "
+            f"{place.directory} is sticky, so only {user_name(status.st_uid)} can replace {place.path}. "
             f"Run the task as that user (become_user: {user_name(status.st_uid)}).",
             path=place.path,
         )

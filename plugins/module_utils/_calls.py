@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from ansible_collections.specdec.blackwell.plugins.module_utils import _container as container
 from ansible_collections.specdec.blackwell.plugins.module_utils import _listing as listing
+from ansible_collections.specdec.blackwell.plugins.module_utils._expressions import spelled
 from ansible_collections.specdec.blackwell.plugins.module_utils._matcher import Matcher, run_name
 from ansible_collections.specdec.blackwell.plugins.module_utils._pattern import Pattern
 from ansible_collections.specdec.blackwell.plugins.module_utils._source import Source, Splice
@@ -78,15 +79,16 @@ class Slot(NamedTuple):
         if self._splat_before(node):
             return f"a *argument stands before position {self.at}, so which argument that is cannot be told"
         found = self.value_in(node)
+        text = spelled(source, source.end(node), self.text)
         if self.name:
             if found is not None:
-                return [Splice(source.start(found), source.end(found), self.text)]
+                return [Splice(source.start(found), source.end(found), text)]
             splats = [index for index, item in enumerate(box.items) if _is_double_splat(item)]
             index = splats[0] if splats else len(box.items)
             return _add(source, node, box, index, self.name.encode("utf-8") + b"=" + self.text)
         if found is not None:
             start, end = box.places.items[_index(box, found)]
-            return [Splice(start, end, self.text)]
+            return [Splice(start, end, text)]
         if self.at > len(node.args) + 1:
             return f"the call has {len(node.args)} positional arguments, so position {self.at} cannot be the next"
         keywords = [index for index, item in enumerate(box.items) if isinstance(item, ast.keyword)]
@@ -121,6 +123,7 @@ def _add(source: Source, node: ast.Call, box: container.Container, index: int, t
     if len(only) == 1 and isinstance(only[0], ast.GeneratorExp) and source.start(only[0]) < box.places.start:
         # A generator that shares the call's brackets needs its own beside another argument.
         start, end = box.places.items[0]
+        text = spelled(source, start, text)
         before, after = (text + b", (", b")") if index == 0 else (b"(", b"), " + text)
         return [Splice(start, start, before), Splice(end, end, after)]
     return listing.add(source, box.places, index, text)

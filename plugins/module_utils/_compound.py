@@ -84,6 +84,17 @@ def same_header(left: ast.AST, right: ast.AST) -> bool:
     )
 
 
+def from_header(header: bytes, tail: bytes) -> ast.stmt | None:
+    """The one compound statement that a header makes, with ``pass`` as its body; None when it makes none."""
+    try:
+        tree = ast.parse(b"\n".join([header, b"    pass", tail]).decode("utf-8")).body
+    except (SyntaxError, ValueError):
+        return None
+    body: list[ast.stmt] = getattr(tree[0], "body", [])
+    whole = len(tree) == 1 and isinstance(tree[0], COMPOUND) and len(body) == 1 and isinstance(body[0], ast.Pass)
+    return tree[0] if whole else None
+
+
 def same_tail(left: ast.AST, right: ast.AST) -> bool:
     """Whether two compound statements have the same branches after their body."""
     return all(same(getattr(left, field, []), getattr(right, field, [])) for field in _BLOCK_FIELDS[1:])
@@ -180,6 +191,7 @@ __all__ = (
     "branches",
     "check_moved",
     "elif_chain",
+    "from_header",
     "has_elif",
     "header_end",
     "jumps_out",

@@ -9,6 +9,7 @@ PRIVATE to the collection: it can have breaking changes at any time.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import difflib
 import typing as t
@@ -26,22 +27,31 @@ _MOST_DIFF_LINES = 200
 
 @dataclasses.dataclass
 class Job:
-    """All that a decision needs. ``ledger`` is a copy that the decision changes."""
+    """All that a decision needs. ``ledger`` is a copy that the decision changes.
+
+    ``kept`` are bytes that the store is going to keep, by sha256.
+    """
 
     request: PatchRequest
     target: Target
     key: str
     ledger: Ledger
     store: Store | None
+    kept: dict[str, bytes]
     files: Files
     planner: Planner
     when: str
 
     def base(self, path: str) -> bytes:
         """The bytes of a patched file before its first patch. Raises SpecdecError when they are lost."""
+        return self.original(self.ledger.files[path].base)
+
+    def original(self, digest: str) -> bytes:
+        if digest in self.kept:
+            return self.kept[digest]
         if self.store is None:
-            raise SpecdecError(f"the original of {path} is lost with its ledger")
-        return self.store.original(self.ledger.files[path].base)
+            raise SpecdecError("the originals are lost with their ledger")
+        return self.store.original(digest)
 
 
 @dataclasses.dataclass
@@ -76,6 +86,30 @@ def standing(job: Job, path: str, name: str | None) -> str:
     return STALE
 
 
+def with_neighbours(job: Job, paths: t.Iterable[str]) -> set[str]:
+    """The files that have to be made anew together with ``paths``, because patches on those are on them too.
+
+    A patch is planned as a whole, so it needs all its files as they were in its turn. Those that are not as the last
+    run left them stay out.
+    """
+    found = set(paths)
+    more = set(found)
+    while more:
+        keys = {key for path in more for key in job.ledger.files[path].chain}
+        more = {
+            path
+            for path, entry in job.ledger.files.items()
+            if path not in found and keys & set(entry.chain) and _is_clean(job, path)
+        }
+        found |= more
+    return found
+
+
+def _is_clean(job: Job, path: str) -> bool:
+    data = job.files.now(path)
+    return data is not None and sha256(data) == job.ledger.files[path].current
+
+
 def _another_release(job: Job, entry: FileEntry) -> bool:
     package = job.target.package
     if package is None or package.editable:
@@ -88,11 +122,8 @@ def hand_edit(job: Job, paths: t.Sequence[str]) -> Refused:
     changes = []
     for path in paths:
         ours: bytes | None = None
-        if job.store is not None:
-            try:
-                ours = job.store.original(job.ledger.files[path].current)
-            except SpecdecError:
-                ours = None
+        with contextlib.suppress(SpecdecError):
+            ours = job.original(job.ledger.files[path].current)
         data = job.files.now(path)
         if ours is None or data is None:
             changes.append(f"{path}: what the last run left there is not known any more")
@@ -110,4 +141,4 @@ def hand_edit(job: Job, paths: t.Sequence[str]) -> Refused:
     )
 
 
-__all__ = ("CLEAN", "EDITED", "STALE", "Decision", "Job", "hand_edit", "standing")
+__all__ = ("CLEAN", "EDITED", "STALE", "Decision", "Job", "hand_edit", "standing", "with_neighbours")

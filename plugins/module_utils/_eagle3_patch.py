@@ -27,7 +27,12 @@ from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3_survey i
     wanted,
 )
 from ansible_collections.specdec.blackwell.plugins.module_utils._errors import BadInput, Drift, Refused, SpecdecError
-from ansible_collections.specdec.blackwell.plugins.module_utils._patchset import PatchRequest, PatchResult, apply
+from ansible_collections.specdec.blackwell.plugins.module_utils._patchset import (
+    PatchRequest,
+    PatchResult,
+    apply,
+    apply_all,
+)
 from ansible_collections.specdec.blackwell.plugins.module_utils._plan import files_of
 from ansible_collections.specdec.blackwell.plugins.module_utils._target import run_child
 
@@ -52,9 +57,14 @@ def patch(params: Params, *, check_mode: bool) -> Result:
         return _take_back(params, asked, check_mode)
     if asked.architectures is None and params["engine"] != SPECULATORS:
         raise BadInput("give 'model' or 'architectures': which model should take an EAGLE-3 draft?")
-    engine = open_engine(params["engine"], params["python"], params["ledger_dir"])
+    try:
+        engine = open_engine(params["engine"], params["python"], params["ledger_dir"])
+    except SpecdecError as error:
+        if not check_mode or error.details.get("installed") is not False:
+            raise
+        return _no_engine(params, f"engine would be installed first: {error.message}")
     survey = Survey(engine, asked)
-    items = survey.items()
+    items = survey.items(without_patches=True)
     _refuse(engine, items)
     generated = {name: item["edits"] for name, item in survey.base.items() if item["edits"]}
     edits = _distinct(edit for own in generated.values() for edit in own)
@@ -62,14 +72,14 @@ def patch(params: Params, *, check_mode: bool) -> Result:
     former = _contents(engine, edits)
     requests = [_request(params, engine, name, own) for name, own in generated.items()]
     try:
-        results = _apply_all(requests, check_mode)
+        results = apply_all(requests, check_mode=check_mode)
     except SpecdecError as error:
         error.details.update(said, architectures=items)
         raise
     for name in generated:
         items[name]["state"] = PATCHED
     answer = {**_joined(results), **said, "architectures": items}
-    answer["warnings"] = [*engine.package.notes, *answer["warnings"]]
+    answer["warnings"] = _distinct([*engine.package.notes, *answer["warnings"]])
     if not check_mode:
         answer["warnings"] += _retire(params, engine, [name for name in items if name not in generated])
         if answer["changed"]:
@@ -77,17 +87,13 @@ def patch(params: Params, *, check_mode: bool) -> Result:
     return answer
 
 
+def _no_engine(params: Params, message: str) -> Result:
+    said = {"engine": params["engine"], "distribution": None, "version": None, "architectures": {}}
+    return {**_joined([]), **said, "installed": False, "msg": message}
+
+
 def _wanted(params: Params) -> Wanted:
     return wanted(params["engine"], params["model"], params["architectures"], last_layer=params["last_layer"])
-
-
-def _apply_all(requests: t.Sequence[PatchRequest], check_mode: bool) -> list[PatchResult]:
-    """All before any: what is in the way of one architecture keeps the others from being written too."""
-    if check_mode or len(requests) > 1:
-        results = [apply(request, check_mode=True) for request in requests]
-        if check_mode:
-            return results
-    return [apply(request, check_mode=False) for request in requests]
 
 
 def _refuse(engine: Engine, items: Items) -> None:
@@ -133,17 +139,22 @@ def _distinct(edits: t.Iterable[t.Any]) -> list[t.Any]:
 
 
 def _joined(results: t.Sequence[PatchResult]) -> Result:
-    """Several patches as one result: the first bytes before, the last after."""
+    """Several patches as one result: of each file the first state before, and the last after."""
     files: dict[str, dict[str, t.Any]] = {}
-    for item in (item for result in results for item in result.files):
-        first = files.setdefault(item["path"], dict(item))
-        first["after_sha256"] = item["after_sha256"]
-        first["changed"] = first["before_sha256"] != first["after_sha256"]
+    diffs: dict[str, dict[str, t.Any]] = {}
+    for result in results:
+        for item in result.files:
+            first = files.setdefault(item["path"], dict(item))
+            first["after_sha256"] = item["after_sha256"]
+            first["changed"] = first["before_sha256"] != first["after_sha256"]
+        for item in result.diff:
+            shown = diffs.setdefault(item["after_header"], dict(item))
+            shown["after"] = item["after"]
     return {
-        "changed": any(result.changed for result in results),
+        "changed": any(item["changed"] for item in files.values()),
         "edits": [edit for result in results for edit in result.edits],
         "files": list(files.values()),
-        "diff": [entry for result in results for entry in result.diff],
+        "diff": [item for item in diffs.values() if item["before"] != item["after"]],
         "restart_needed": any(result.restart_needed for result in results),
         "older_processes": sorted({pid for result in results for pid in result.older_processes}),
         "caches_to_clear": _distinct(cache for result in results for cache in result.caches_to_clear),
@@ -169,13 +180,12 @@ def _take_back(params: Params, asked: Wanted, check_mode: bool) -> Result:
     except SpecdecError as error:
         if error.details.get("installed") is not False:
             raise
-        gone = {"engine": params["engine"], "distribution": None, "version": None, "architectures": {}}
-        return {**_joined([]), **gone, "warnings": [f"nothing to take back: {error.message}"]}
+        return _no_engine(params, f"nothing to take back: {error.message}")
     start = _name(engine.name, "")
     names = [name[len(start) :] for name in engine.patches() if name.startswith(start)]
     if asked.architectures is not None:
         names = [name for name in names if name in asked.architectures]
-    results = _apply_all([_request(params, engine, name, None) for name in names], check_mode)
+    results = apply_all([_request(params, engine, name, None) for name in names], check_mode=check_mode)
     items: Items = {}
     if asked.architectures is not None or engine.name == SPECULATORS:
         items = Survey(engine, asked).items(without_patches=check_mode)
@@ -210,8 +220,8 @@ def _verify(
         broken = _ask(engine, {**request, "contents": before})["imported"] is True
     if not broken:
         return answer
-    for name in reversed(architectures):
-        apply(_request({**params, "force": True}, engine, name, None), check_mode=False)
+    forced = {**params, "force": True}
+    apply_all([_request(forced, engine, name, None) for name in reversed(architectures)], check_mode=False)
     raise Drift(
         f"{engine.env.python} rejects the patched {engine.name}: {answer['reason']}. The patch was taken back, and the "
         "engine is without it.",

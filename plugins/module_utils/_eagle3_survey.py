@@ -9,6 +9,7 @@ PRIVATE to the collection: it can have breaking changes at any time.
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import typing as t
@@ -122,12 +123,15 @@ class Survey:
     def __init__(self, engine: Engine, asked: Wanted) -> None:
         self._engine = engine
         self._asked = asked
-        contents = _release_contents(engine)
+        self._contents = _release_contents(engine)
         package = engine.package
         flat = engine.name != SPECULATORS
-        with release_view(package.root, package.name, contents, linked_folders=flat) as root:
+        with release_view(package.root, package.name, self._contents, linked_folders=flat) as root:
             self.base = self._derive(root)
-        self.now = self._derive(package.root) if contents else self.base
+
+    @functools.cached_property
+    def now(self) -> Items:
+        return self._derive(self._engine.package.root) if self._contents else self.base
 
     def _derive(self, root: str) -> Items:
         package = self._engine.package

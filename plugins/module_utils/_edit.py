@@ -97,7 +97,9 @@ def _parse_edit(values: Any, number: int, *, files_named: bool) -> Edit:
         for key in Fields(item, inner).values:
             if key in ("any_of", "id", "required"):
                 raise BadInput(f"{inner}: {key} belongs to the edit, not to an alternative")
-        alternatives.append(_parse_alternative(dict(common, **item), inner, files_named=files_named))
+        merged = dict(common)
+        merged.update(item)
+        alternatives.append(_parse_alternative(merged, inner, files_named=files_named))
     identity = named or f"{number}-{alternatives[0].key}"
     return Edit(identity, fields.flag("required", True), alternatives)
 
@@ -125,6 +127,8 @@ def _parse_alternative(values: dict[str, Any], what: str, *, files_named: bool) 
     absent = fields.choice("state", ("present", "absent"), "present") == "absent"
     if absent and not operation.ABSENT:
         raise BadInput(f"{what}: {key} cannot be absent; state: absent goes with {_absent_keys()}")
+    if "occurrence" in fields and "in" not in fields:
+        raise BadInput(f"{what}: `occurrence` goes with `in`")
     file = fields.optional("file")
     if files_named and file is None:
         raise BadInput(f"{what}: `file` is required, as RECORD writes it (vllm/config/speculative.py)")

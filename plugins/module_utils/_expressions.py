@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from ansible_collections.specdec.blackwell.plugins.module_utils._errors import BadInput
 from ansible_collections.specdec.blackwell.plugins.module_utils._fields import Snippet
+from ansible_collections.specdec.blackwell.plugins.module_utils._source import Source
 from ansible_collections.specdec.blackwell.plugins.module_utils._syntax import same
 
 DEFAULT = "def _(x=%s): pass"
@@ -44,6 +45,11 @@ def fitted(snippet: Snippet, frame: str, *, what: str) -> bytes:
     raise BadInput(f"{what}: {text!r} cannot stand there; leave comments out, and write one expression")
 
 
+def spelled(source: Source, offset: int, text: bytes) -> bytes:
+    """The text with the line ends of the file; also in a string, whose value they do not change."""
+    return text.replace(b"\n", source.newline_at(offset))
+
+
 def _parsed(frame: str, expression: ast.expr) -> ast.AST:
     tree = ast.parse(frame)
     for node in ast.walk(tree):
@@ -57,4 +63,4 @@ def _parsed(frame: str, expression: ast.expr) -> ast.AST:
     return tree
 
 
-__all__ = ("ANNOTATION", "DEFAULT", "KEYWORD", "POSITIONAL", "RETURNS", "Part", "fitted")
+__all__ = ("ANNOTATION", "DEFAULT", "KEYWORD", "POSITIONAL", "RETURNS", "Part", "fitted", "spelled")

@@ -116,7 +116,7 @@ def _interpreter_path(python: str | None) -> str:
             ) from None
         hint = "install the engine first, or correct 'python'"
         raise BadInput(f"there is no interpreter at {path}; {hint}", python=path) from None
-    if not os.access(path, os.X_OK):
+    if not os.access(path, os.X_OK, effective_ids=os.access in os.supports_effective_ids):
         raise BadInput(f"{path} is not an interpreter that this user may run", python=path)
     return path
 

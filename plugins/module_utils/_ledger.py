@@ -79,14 +79,19 @@ def spec_digest(edits: t.Sequence[t.Any]) -> str:
     return sha256(json.dumps(list(edits), sort_keys=True, separators=(",", ":")).encode("ascii"))
 
 
+def target_key(target: t.Mapping[str, str]) -> str:
+    return target["path"] if "path" in target else f"{target['package']} in {target['prefix']}"
+
+
 def patch_key(name: str, target: t.Mapping[str, str]) -> str:
-    if "path" in target:
-        return f"{name} on {target['path']}"
-    return f"{name} on {target['package']} in {target['prefix']}"
+    return f"{name} on {target_key(target)}"
 
 
 class Ledger:
-    """All that a ledger folder knows. ``state`` is ``ok``, ``none`` (there is no ledger.json) or ``corrupt``."""
+    """All that a ledger folder knows. ``state`` is ``ok``, ``none`` (there is no ledger.json) or ``corrupt``.
+
+    ``writes`` has when a target was written last, in seconds since 1970, also after its last patch is gone.
+    """
 
     def __init__(self, state: str) -> None:
         self.state = state
@@ -168,4 +173,4 @@ class Ledger:
         return {digest for entry in self.files.values() for digest in (entry.base, entry.current)}
 
 
-__all__ = ("NAME", "FileEntry", "Ledger", "PatchRecord", "patch_key", "spec_digest")
+__all__ = ("NAME", "FileEntry", "Ledger", "PatchRecord", "patch_key", "spec_digest", "target_key")

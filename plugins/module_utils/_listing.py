@@ -98,6 +98,11 @@ def _hanging(source: Source, listing: Listing) -> bool:
     return len(listing.items) > 1 and one_per_line(source, rest)
 
 
+def stacks(source: Source, listing: Listing, index: int) -> bool:
+    """Whether an item added before item ``index`` gets a line of its own."""
+    return one_per_line(source, listing) or (index == len(listing.items) and _hanging(source, listing))
+
+
 def add(source: Source, listing: Listing, index: int, text: bytes, *, comma_when_single: bool = False) -> list[Splice]:
     """Add an item before item ``index``, or at the end.
 
@@ -106,10 +111,10 @@ def add(source: Source, listing: Listing, index: int, text: bytes, *, comma_when
     items = listing.items
     if b"\n" in text:
         indent = source.indent_at(items[-1][0] if items else listing.start)
-        text = reindent(text, indent=indent)[len(indent) :]
+        text = reindent(text, indent=indent, newline=source.newline_at(listing.start))[len(indent) :]
     if not items:
         return [Splice(listing.start, listing.start, text + (b"," if comma_when_single else b""))]
-    if one_per_line(source, listing) or (index == len(items) and _hanging(source, listing)):
+    if stacks(source, listing, index):
         return _add_line(source, listing, index, text)
     if index < len(items):
         start = items[index][0]
@@ -237,4 +242,4 @@ def _with_lone_comma(
     return splices + [Splice((comma or 1) - 1, comma or 1, b"")]
 
 
-__all__ = ("Listing", "brackets", "last_brackets", "split", "one_per_line", "add", "drop", "drop_many")
+__all__ = ("Listing", "brackets", "last_brackets", "split", "one_per_line", "stacks", "add", "drop", "drop_many")

@@ -81,7 +81,7 @@ class Names:
     def __init__(self, source: Source, wanted: Sequence[str]) -> None:
         self.wanted = frozenset(wanted)
         self.occurrences: list[Occurrence] = []
-        self.all_bound: dict[int, set[str]] = {}
+        self._bound: dict[int, dict[str, int]] = {}
         self.regions: dict[int, Region] = {}
         self._string: ast.AST | None = None
         self.module = self._region(MODULE, source.tree, None)
@@ -90,6 +90,10 @@ class Names:
     def region_of(self, node: ast.AST) -> Region:
         """The scope that a module, class or function makes."""
         return self.regions[id(node)]
+
+    def bound_in(self, node: ast.AST) -> dict[str, int]:
+        """All names that a module, class or function binds, with the line of the first place."""
+        return self._bound.get(id(node), {})
 
     def _region(self, kind: str, node: ast.AST, parent: Region | None) -> Region:
         region = Region(kind, node, parent)
@@ -101,7 +105,7 @@ class Names:
         if name is None:
             return
         if binds:
-            self.all_bound.setdefault(id(region.node), set()).add(name)
+            self._bound.setdefault(id(region.node), {}).setdefault(name, getattr(node, "lineno", 1))
         if name in self.wanted:
             if binds:
                 region.bound.add(name)

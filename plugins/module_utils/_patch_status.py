@@ -14,11 +14,11 @@ import typing as t
 
 from ansible_collections.specdec.blackwell.plugins.module_utils._errors import BadInput, SpecdecError
 from ansible_collections.specdec.blackwell.plugins.module_utils._interpreter import Environment, probe, venv_prefix
-from ansible_collections.specdec.blackwell.plugins.module_utils._ledger import Ledger, PatchRecord
+from ansible_collections.specdec.blackwell.plugins.module_utils._ledger import Ledger, PatchRecord, target_key
 from ansible_collections.specdec.blackwell.plugins.module_utils._locks import share
 from ansible_collections.specdec.blackwell.plugins.module_utils._pep440 import SpecifierSet
 from ansible_collections.specdec.blackwell.plugins.module_utils._plan import run_request
-from ansible_collections.specdec.blackwell.plugins.module_utils._processes import older_processes
+from ansible_collections.specdec.blackwell.plugins.module_utils._processes import older_processes, traces
 from ansible_collections.specdec.blackwell.plugins.module_utils._replay import (
     OBSOLETE,
     PRESENT,
@@ -31,7 +31,12 @@ from ansible_collections.specdec.blackwell.plugins.module_utils._site_packages i
     find_package,
     record_digest_matches,
 )
-from ansible_collections.specdec.blackwell.plugins.module_utils._store import IN_VENV, default_folder, open_store
+from ansible_collections.specdec.blackwell.plugins.module_utils._store import (
+    IN_VENV,
+    default_folder,
+    open_store,
+    sha256,
+)
 from ansible_collections.specdec.blackwell.plugins.module_utils._target import call
 from ansible_collections.specdec.blackwell.plugins.module_utils._transaction import pending
 
@@ -111,15 +116,14 @@ class _Reader:
         self._plan = plan
         self._warnings = warnings
         self._packages: dict[tuple[str, str], Package | SpecdecError] = {}
+        self._older: dict[str, bool] = {}
 
     def describe(self, record: PatchRecord, ledger: Ledger) -> dict[str, t.Any]:
         env = self._environment(record)
         package = self._package(record, env)
-        state, edits, why = self._state(record, env, package)
+        state, edits, why = self._state(record, ledger, env, package)
         version = package.version if package is not None else None
         due = bool(record.drop_when and version and _meets(version, record.drop_when))
-        prefix = record.target.get("prefix") or (env.prefix if env is not None else "")
-        written = ledger.writes.get(prefix, 0.0)
         return {
             "name": record.name,
             "target": record.target,
@@ -137,8 +141,20 @@ class _Reader:
             "drop_due": due,
             "when": record.when,
             "who": record.who,
-            "restart_needed": bool(written and prefix and older_processes(prefix, written)),
+            "restart_needed": self._runs_old_code(record, ledger, env, package),
         }
+
+    def _runs_old_code(
+        self, record: PatchRecord, ledger: Ledger, env: Environment | None, package: Package | None
+    ) -> bool:
+        key = target_key(record.target)
+        written = ledger.writes.get(key, 0.0)
+        if env is None or not written:
+            return False
+        if key not in self._older:
+            folders, words = traces(env, record.target, package)
+            self._older[key] = bool(older_processes(folders, words, written))
+        return self._older[key]
 
     def _environment(self, record: PatchRecord) -> Environment | None:
         if self._env is not None and record.target.get("prefix") in (None, _real(self._env.prefix)):
@@ -162,7 +178,7 @@ class _Reader:
         return found if isinstance(found, Package) else None
 
     def _state(
-        self, record: PatchRecord, env: Environment | None, package: Package | None
+        self, record: PatchRecord, ledger: Ledger, env: Environment | None, package: Package | None
     ) -> tuple[str, list[dict[str, t.Any]], str | None]:
         if env is None:
             return GONE, [], f"there is no interpreter {record.python} any more"
@@ -185,12 +201,36 @@ class _Reader:
                 released = package is not None and all(
                     record_digest_matches(package, name, files.now(path) or b"") is True for name, path in real.items()
                 )
+                state, edits = _judged(edits, released)
+                if state == DRIFTED and _untouched(record, ledger, files):
+                    return WHOLE, _as_made(record, edits), None
             except BadInput as error:
                 return DRIFTED, [], error.message
             except SpecdecError as error:
                 self._warnings.append(f"{record.name}: {error.message}")
                 return DRIFTED, [], error.message
-        return (*_judged(edits, released), None)
+        return state, edits, None
+
+
+def _untouched(record: PatchRecord, ledger: Ledger, files: Files) -> bool:
+    """Whether all files are byte for byte as our runs left them.
+
+    Then every edit is there, even one whose work a later patch has changed so that it cannot be seen any more.
+    """
+    entries = [(path, ledger.files.get(path)) for path in record.files]
+    return bool(entries) and all(
+        entry is not None and sha256(files.now(path) or b"") == entry.current for path, entry in entries
+    )
+
+
+def _as_made(record: PatchRecord, edits: list[dict[str, t.Any]]) -> list[dict[str, t.Any]]:
+    said = []
+    for edit, state in zip(edits, record.states):
+        if state["ours"] and edit["state"] != PRESENT:
+            edit = {**edit, "state": PRESENT, "message": "there, and changed further by a later patch"}
+            edit.pop("candidates", None)
+        said.append(edit)
+    return said
 
 
 def _judged(edits: list[dict[str, t.Any]], released: bool) -> tuple[str, list[dict[str, t.Any]]]:

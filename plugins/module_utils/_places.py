@@ -198,7 +198,7 @@ def _descend(walk: _Walk, follow_last: bool) -> str:
         try:
             under = spelled is None and bool(walk.links)
             if spelled is not None:
-                under = spelled == start or spelled.startswith(start + os.sep)
+                under = spelled == start or spelled.startswith(start.rstrip("/") + "/")
             target = walk.link(name, under_root=under)
         except FileNotFoundError:
             if last:

@@ -21,6 +21,7 @@ from ansible_collections.specdec.blackwell.plugins.module_utils._decision import
     Job,
     hand_edit,
     standing,
+    with_neighbours,
 )
 from ansible_collections.specdec.blackwell.plugins.module_utils._errors import BadInput, Drift, Refused
 from ansible_collections.specdec.blackwell.plugins.module_utils._ledger import FileEntry, PatchRecord, spec_digest
@@ -41,34 +42,73 @@ def decide_present(job: Job) -> Decision:
     """Raises Drift when a required edit has no place, Refused when it would lose what somebody else did."""
     edits: list[t.Any] = list(job.request.edits or [])
     places = _places(job, edits)
-    ledger, files = job.ledger, job.files
+    ledger = job.ledger
     record = ledger.patches.get(job.key)
     revised = record is not None and record.spec_sha256 != spec_digest(edits)
     names = {path: name for name, path in places.items()}
-    former = record.files if record is not None and revised else {}
-    how = {path: standing(job, path, names.get(path)) for path in {**names, **former} if path in ledger.files}
+    mine = [path for path, entry in ledger.files.items() if job.key in entry.chain]
+    how = {
+        path: standing(job, path, names.get(path)) for path in {**names, **dict.fromkeys(mine)} if path in ledger.files
+    }
     edited = sorted(path for path, found in how.items() if found == EDITED)
     if edited and not job.request.force:
         return _left_alone(job, edits, places, edited, revised)
 
-    replaced = sorted(path for path, found in how.items() if found == STALE)
-    for path in replaced:
-        ledger.forget_file(path)
-    rebuilt = {path for path in how if path in edited or (path in former and how[path] == CLEAN)}
-    running = {path: job.base(path) for path in sorted(rebuilt)}
-    before = {path: data for path, data in ((path, files.now(path)) for path in names) if data is not None}
-    others = ledger.others_on(rebuilt, job.key)
-    replay(ledger, others, running, files, job.planner, without=f"the former {job.request.name}")
+    for path, found in how.items():
+        if found == STALE:
+            ledger.forget_file(path)
+    clean = {path for path in mine if how[path] == CLEAN}
+    # The former self goes from where it was; so it does where the engine has moved away from.
+    rebuilt = with_neighbours(job, [*edited, *(path for path in clean if revised or path not in names)])
+    made = _make(job, edits, places, rebuilt)
+    if not made.planned.ok or not clean - rebuilt <= made.joined(places):
+        # A later patch may have changed what this one made: on its own ground it still stands. Or an alternative
+        # is taken in another file now.
+        rebuilt = with_neighbours(job, rebuilt | clean)
+        made = _make(job, edits, places, rebuilt)
+    if not made.planned.ok:
+        raise drift(job, made.planned)
+    keep = _enter(job, edits, places, made, rebuilt)
+    writes = {path: data for path, data in made.final.items() if data != job.files.now(path)}
+    return Decision(writes, keep, said(made.planned, places, writes), _warnings(made.planned))
 
-    under = {**before, **running}
-    planned = job.planner.run(edits, places, over(running, files), known=record is not None)
-    if not planned.ok:
-        raise drift(job, planned)
+
+class _Made(t.NamedTuple):
+    """``under`` are the bytes that the edits were planned on, ``final`` those that the files get, both by path."""
+
+    planned: Planned
+    under: dict[str, bytes]
+    final: dict[str, bytes]
+
+    def joined(self, places: t.Mapping[str, str]) -> set[str]:
+        """The files that the patch is on."""
+        return {places[edit["file"] or ""] for edit in self.planned.edits if edit["state"] in (PRISTINE, PRESENT)}
+
+
+def _make(job: Job, edits: list[t.Any], places: dict[str, str], rebuilt: set[str]) -> _Made:
+    """Plans the edits on the files as they are, and on those to be rebuilt in the patch's turn among the others.
+
+    So what stands on the patch stands on its new self, and a revised host gets the bytes of a fresh one.
+    """
+    ledger, files, name = job.ledger, job.files, job.request.name
+    keys = set(ledger.others_on(rebuilt, job.key)) | ({job.key} & set(ledger.patches))
+    order = ledger.ordered(keys)
+    turn = order.index(job.key) if job.key in order else len(order)
+    running = {path: job.base(path) for path in sorted(rebuilt)}
+    replay(ledger, order[:turn], running, files, job.planner, without=name)
+    under = dict(running)
+    for path in places.values():
+        data = files.now(path)
+        if data is not None:
+            under.setdefault(path, data)
+    planned = job.planner.run(edits, places, over(running, files), known=job.key in ledger.patches)
     final = dict(running)
-    final.update({places[name]: data for name, data in planned.after.items()})
-    keep = _enter(job, edits, places, planned, final, rebuilt, under)
-    writes = {path: data for path, data in final.items() if data != files.now(path)}
-    return Decision(writes, keep, said(planned), _warnings(planned))
+    if planned.ok:
+        final.update((places[file], data) for file, data in planned.after.items())
+        running = {path: final[path] for path in running}
+        replay(ledger, order[turn + 1 :], running, files, job.planner, without=f"the former {name}")
+        final.update(running)
+    return _Made(planned, under, final)
 
 
 def _places(job: Job, edits: list[t.Any]) -> dict[str, str]:
@@ -98,7 +138,7 @@ def _left_alone(job: Job, edits: list[t.Any], places: dict[str, str], edited: li
         planned = job.planner.run(edits, places, job.files.now, known=True)
         if planned.ok and not any(edit["state"] == PRISTINE for edit in planned.edits):
             warnings = [f"{path} was changed by hand after the last run; the patch is still there" for path in edited]
-            return Decision({}, [], said(planned), warnings + _warnings(planned))
+            return Decision({}, [], said(planned, places, ()), warnings + _warnings(planned))
     raise hand_edit(job, edited)
 
 
@@ -106,15 +146,14 @@ def _enter(
     job: Job,
     edits: list[t.Any],
     places: dict[str, str],
-    planned: Planned,
-    final: dict[str, bytes],
+    made: _Made,
     rebuilt: set[str],
-    under: dict[str, bytes],
 ) -> list[tuple[bytes, str]]:
     """Notes the patch in the ledger; returns the bytes that must be kept, each with the path of their file."""
     ledger, target = job.ledger, job.target
+    planned, under, final = made
     old = ledger.patches.get(job.key)
-    joined = {places[edit["file"] or ""] for edit in planned.edits if edit["state"] in (PRISTINE, PRESENT)}
+    joined = made.joined(places)
     keep: list[tuple[bytes, str]] = []
     for path in sorted(rebuilt - joined):
         ledger.leave_file(path, job.key, sha256(final[path]))
@@ -126,8 +165,7 @@ def _enter(
         if entry is None:
             entry = ledger.files[path] = FileEntry(sha256(under[path]), "", [], None, None)
             keep.append((under[path], path))
-        if job.key not in entry.chain or path in rebuilt:
-            entry.chain = [key for key in entry.chain if key != job.key] + [job.key]
+        entry.chain = [key for key in entry.chain if key != job.key] + [job.key]
         was = old.files.get(path, {}).get("before") if old is not None and path not in rebuilt else None
         entry.current = sha256(final[path])
         entry.distribution, entry.version = target.distribution, target.version
@@ -151,8 +189,10 @@ def _enter(
         drop_when=job.request.drop_when,
         when=job.when,
         who=job.request.who or "",
-        sequence=ledger.next_sequence() if old is None or rebuilt else old.sequence,
+        sequence=ledger.next_sequence() if old is None else old.sequence,
     )
+    for path in entered:
+        ledger.files[path].chain = ledger.ordered(ledger.files[path].chain)
     return keep
 
 
@@ -172,12 +212,13 @@ def _states(
     return states
 
 
-def said(planned: Planned) -> list[dict[str, t.Any]]:
+def said(planned: Planned, places: t.Mapping[str, str], writes: t.Container[str]) -> list[dict[str, t.Any]]:
     """The edits as the module returns them when all went well."""
     edits = []
     for edit in planned.edits:
         item = {key: value for key, value in edit.items() if key != "warnings"}
-        item["state"] = "applied" if edit["state"] == PRISTINE else edit["state"]
+        if edit["state"] == PRISTINE:
+            item["state"] = "applied" if places[edit["file"] or ""] in writes else PRESENT
         edits.append(item)
     return edits
 

@@ -11,18 +11,37 @@ from __future__ import annotations
 
 import os
 import time
+import typing as t
+
+if t.TYPE_CHECKING:
+    from ansible_collections.specdec.blackwell.plugins.module_utils._interpreter import Environment
+    from ansible_collections.specdec.blackwell.plugins.module_utils._site_packages import Package
 
 
-def older_processes(prefix: str, written: float) -> list[int]:
-    """The ids of Python processes of the environment ``prefix`` that started before ``written`` (seconds since 1970).
+def traces(env: Environment, key: t.Mapping[str, str], package: Package | None) -> tuple[list[str], list[str]]:
+    """Folders and names by which a process that runs the target is known.
 
-    A process belongs to it when its command line or a mapped library lies there; its executable alone does not tell,
-    as a venv's python is a link. Processes that this user may not look at are left out, as are this one's ancestors.
+    A venv is all its own. Of a shared interpreter it is what lies beside the package, or names it.
+    """
+    if "path" in key:
+        return [], [key["path"]]
+    if env.is_venv:
+        return [env.prefix], []
+    return [] if package is None else [package.root], [key["package"]]
+
+
+def older_processes(folders: t.Sequence[str], words: t.Sequence[str], written: float) -> list[int]:
+    """The ids of Python processes that started before ``written`` (seconds since 1970) and run the target.
+
+    That is so when the command line or a mapped library lies in one of ``folders``, or the command line has one of
+    ``words`` as a script or module. The executable alone does not tell, as a venv's python is a link. Processes that
+    this user may not look at are left out, as are this one's ancestors.
     """
     found = []
     family = _ancestors()
-    inside = os.path.realpath(prefix).encode("utf-8", "surrogateescape") + b"/"
-    spelled = os.path.abspath(prefix).encode("utf-8", "surrogateescape") + b"/"
+    spelled = {place for folder in folders for place in (os.path.abspath(folder), os.path.realpath(folder))}
+    inside = tuple(os.fsencode(place) + b"/" for place in sorted(spelled))
+    named = {os.fsencode(word) for word in words}
     for name in _listed("/proc"):
         if not name.isdigit() or int(name) in family:
             continue
@@ -33,17 +52,19 @@ def older_processes(prefix: str, written: float) -> list[int]:
             continue
         if not os.path.basename(executable).startswith("python"):
             continue
-        if _started(folder) < written and _belongs(folder, (inside, spelled)):
+        if _started(folder) < written and _belongs(folder, inside, named):
             found.append(int(name))
     return sorted(found)
 
 
-def _belongs(folder: str, prefixes: tuple[bytes, bytes]) -> bool:
-    if any(argument.startswith(prefixes) for argument in _read(folder + "/cmdline").split(b"\0")[:3]):
-        return True
+def _belongs(folder: str, inside: tuple[bytes, ...], named: set[bytes]) -> bool:
+    for argument in _read(folder + "/cmdline").split(b"\0")[:4]:
+        module = argument.split(b".")[0]
+        if argument.startswith(inside) or named & {argument, os.path.basename(argument), module}:
+            return True
     # Engines rename their workers, which overwrites the command line; the libraries stay mapped.
-    maps = _read(folder + "/maps")
-    return any(b" " + prefix in maps for prefix in prefixes)
+    maps = _read(folder + "/maps") if inside else b""
+    return any(b" " + prefix in maps for prefix in inside)
 
 
 def _started(folder: str) -> float:
@@ -83,4 +104,4 @@ def _read(path: str) -> bytes:
         return b""
 
 
-__all__ = ("older_processes",)
+__all__ = ("older_processes", "traces")

@@ -10,6 +10,7 @@ A failed proof is a fault of this collection, not of the user's file: it is repo
 from __future__ import annotations
 
 import ast
+import itertools
 from typing import Any, Sequence
 
 from ansible_collections.specdec.blackwell.plugins.module_utils._errors import SpecdecError
@@ -108,22 +109,28 @@ def _check_inside(before: Source, after: Source, old: ast.AST, new: ast.AST, spl
     pending = [(old, new)]
     while pending:
         left, right = pending.pop()
-        for one, other in zip(_statements(left), _statements(right)):
-            by_start = {after.start(node): node for node in other}
-            for node in one:
-                start, end = before.start(node), before.end(node)
-                touching = [item for item in splices if item.start <= end and start <= item.end]
-                moved = start + _shift(splices, start)
-                found = by_start.get(moved)
-                if not touching:
-                    if found is None or type(found) is not type(node) or after.end(found) != moved + (end - start):
-                        raise fail(before.path, f"line {node.lineno}, outside of the edit, would change")
-                    continue
-                inside = [item for item in touching if start < item.start and item.end <= end]
-                if found is None or type(found) is not type(node) or len(inside) != len(touching):
-                    continue
-                if len(_statements(node)) == len(_statements(found)):
-                    pending.append((node, found))
+        there = {after.start(node): node for statements in _statements(right) for node in statements}
+        for node in (node for statements in _statements(left) for node in statements):
+            start, end = before.start(node), before.end(node)
+            touching = [item for item in splices if item.start <= end and start <= item.end]
+            moved = start + _shift(splices, start)
+            found = there.get(moved)
+            if not touching and any(
+                _is_same(after, other, node, moved, end - start)
+                for other in itertools.chain([found] if found else [], ast.walk(right))
+            ):
+                continue
+            # A block may also grow behind the comment of its last statement.
+            inside = all(start < item.start and item.end <= end for item in touching)
+            if found is not None and type(found) is type(node) and inside and _statements(node):
+                pending.append((node, found))
+            elif not touching:
+                raise fail(before.path, f"line {node.lineno}, outside of the edit, would change")
+
+
+def _is_same(after: Source, found: ast.AST, node: ast.stmt, start: int, length: int) -> bool:
+    """Whether ``found`` is ``node`` at its shifted place; a branch put in before an ``else`` moves its body deeper."""
+    return type(found) is type(node) and after.start(found) == start and after.end(found) == start + length
 
 
 def _shift(splices: Sequence[Splice], position: int) -> int:

@@ -15,6 +15,7 @@ import shutil
 import tempfile
 import typing as t
 
+_MEMORY = "/dev/shm"
 _SKIPPED = frozenset(("__pycache__",))
 
 
@@ -34,7 +35,7 @@ def release_view(
     for path in contents:
         parts = path.split("/")[:-1]
         real.update("/".join(parts[:depth]) for depth in range(1, len(parts) + 1))
-    view = tempfile.mkdtemp(prefix="specdec-")
+    view = tempfile.mkdtemp(prefix="specdec-", dir=_place())
     try:
         _mirror(os.path.abspath(root), view, "", real if linked_folders else None, package)
         for path, data in contents.items():
@@ -48,6 +49,11 @@ def release_view(
         yield view
     finally:
         shutil.rmtree(view, ignore_errors=True)
+
+
+def _place() -> str | None:
+    """A folder in memory where there is one: hundreds of links take a while on a disk."""
+    return _MEMORY if os.access(_MEMORY, os.W_OK | os.X_OK) else None
 
 
 def _mirror(source: str, target: str, path: str, real: set[str] | None, package: str) -> None:

@@ -98,11 +98,15 @@ def _planned(answer: dict[str, t.Any], contents: t.Mapping[str, bytes | None]) -
 
 
 class Files:
-    """The files of one run by real path, each opened and read once. Close it after use."""
+    """The files of one run by real path, each opened and read once, with what the run has in mind for them.
+
+    ``now`` is as the patches decided so far leave a file; nothing is written. Close it after use.
+    """
 
     def __init__(self) -> None:
         self._places: dict[str, Place] = {}
         self._data: dict[str, bytes | None] = {}
+        self._disk: dict[str, bytes] = {}
         self._status: dict[str, os.stat_result] = {}
         self.links: list[str] = []
 
@@ -132,8 +136,20 @@ class Files:
             return self._data[self.add(path)]
         return self._data[path]
 
-    def place(self, path: str) -> Place:
-        return self._places[path]
+    def put(self, path: str, data: bytes) -> None:
+        before = self._data[path]
+        assert before is not None
+        self._disk.setdefault(path, before)
+        self._data[path] = data
+
+    def changed(self) -> list[tuple[Place, bytes, str]]:
+        """What has to be written: where, the new bytes, and the digest of those on the disk."""
+        found = []
+        for path, before in sorted(self._disk.items()):
+            data = self._data[path]
+            if data is not None and data != before:
+                found.append((self._places[path], data, sha256(before)))
+        return found
 
     def status(self, path: str) -> os.stat_result:
         """As it was when the file was read."""

@@ -141,9 +141,19 @@ def resolve(request: PatchRequest) -> Target:
         key = {"path": os.path.realpath(path)}
     if request.ledger_dir is not None:
         ledger = os.path.abspath(os.path.expanduser(request.ledger_dir))
+        if package is not None and package.directory != package.root and _inside(ledger, package.directory):
+            raise BadInput(
+                f"'ledger_dir' is inside the package {package.name}: what an uninstall leaves there makes it an empty "
+                "namespace package",
+                path=ledger,
+            )
     else:
         ledger = default_folder(env) if env is not None else os.path.join(prefix, IN_VENV)
     return Target(key, python, env, package, missing, ledger, path)
+
+
+def _inside(path: str, folder: str) -> bool:
+    return (os.path.realpath(path) + os.sep).startswith(os.path.realpath(folder) + os.sep)
 
 
 __all__ = ("PatchRequest", "Target", "resolve")

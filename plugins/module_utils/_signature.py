@@ -186,11 +186,8 @@ def add(source: Source, found: Signature, index: int, kind: str, text: bytes) ->
         star = found.items[kinds.index(STAR)]
         return [Splice(star.start, star.end, text)]
     if kind == KEYWORD_ONLY and STAR not in kinds and VARARG not in kinds:
-        joint = b", "
-        if places.items and listing.one_per_line(source, places):
-            neighbour = places.items[min(index, len(places.items) - 1)][0]
-            joint = b"," + source.newline_at(neighbour) + source.indent_at(neighbour)
-        text = b"*" + joint + text
+        stacked = places.items and listing.stacks(source, places, index)
+        text = b"*," + (b"\n" if stacked else b" ") + text
     return listing.add(source, places, index, text)
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import ast
 import bisect
 import codecs
+import contextlib
 import re
 import sys
 from typing import Iterator, NamedTuple, Sequence, Union, cast
@@ -97,9 +98,10 @@ def _normal_name(name: str) -> str:
             return encoding
     try:
         codec = codecs.lookup(name)
-        b"".decode(name)
+        with contextlib.suppress(UnicodeError):
+            b" ".decode(name)
     except LookupError:
-        raise BadInput(f"its coding line names the unknown encoding {name!r}") from None
+        raise BadInput(f"its coding line names {name!r}, which is no encoding of text known here") from None
     return codec.name
 
 
@@ -147,9 +149,12 @@ class Source:
             raise BadInput(f"{path} cannot be read: {error.message}", file=path) from None
         except UnicodeDecodeError as error:
             line = bisect.bisect_right(lexer.line_starts(data), error.start)
+            hint = "; it has no coding line, so Python cannot read it either" if encoding == "utf-8" else ""
             raise BadInput(
-                f"{path} is not valid {error.encoding}, line {line}: {error.reason}", file=path, line=line
+                f"{path} is not valid {error.encoding}, line {line}: {error.reason}{hint}", file=path, line=line
             ) from None
+        except UnicodeError as error:
+            raise BadInput(f"{path} is not valid {encoding}: {error}", file=path) from None
         try:
             again = decoded.encode(encoding)
         except UnicodeError:

@@ -315,7 +315,10 @@ def node_at(source: Source, start: int, end: int) -> list[ast.expr] | None:
             return [
                 node
                 for node in ast.walk(statement)
-                if isinstance(node, ast.expr) and source.start(node) == start and source.end(node) == end
+                if isinstance(node, ast.expr)
+                and not source.in_fstring(node)
+                and source.start(node) == start
+                and source.end(node) == end
             ]
     return None
 

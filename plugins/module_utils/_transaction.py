@@ -240,10 +240,10 @@ def pending(store: Store) -> str | None:
 
 
 def _place_of(store: Store, entry: Entry) -> Place | None:
-    """The place of a journal's file, by the path without links that was noted; None if its directory is gone."""
+    """The place of a journal's file; None if its directory is gone."""
     path = os.path.join(entry.directory, entry.name)
     try:
-        place = open_place(path, below="/", follow=False, last=False)
+        place = open_place(path, last=False)
     except Gone:
         return None
     try:

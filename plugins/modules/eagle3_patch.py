@@ -171,6 +171,16 @@ verified:
       description: Why it could not be asked, or what it said.
       type: str
       returned: always
+installed:
+  description:
+    - V(false) where the engine is not there yet, which fails the task outside of check mode.
+    - In check mode RV(msg) then says that the engine would be installed first.
+  returned: when there is no engine
+  type: bool
+msg:
+  description: What comes first.
+  returned: when there is no engine
+  type: str
 restart_needed:
   description: Whether this task changed something, or a process runs that is older than the last change.
   returned: success

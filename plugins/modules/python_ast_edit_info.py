@@ -111,7 +111,7 @@ patches:
       type: str
       returned: always
     drop_due:
-      description: Whether RV(patches.drop_when) is a version specifier that the installed version meets.
+      description: Whether RV(patches[].drop_when) is a version specifier that the installed version meets.
       type: bool
       returned: always
     when:

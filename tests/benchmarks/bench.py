@@ -6,6 +6,9 @@
 One container is the host; its vLLM 0.16.0 is laid anew before each first run, outside of the timing. The ways take
 turns within each round, and medians are compared. After each run the installed source itself is asked whether the
 result is the wanted one, so a way that is quick because it does nothing is found out.
+
+Beside the clock's time stands the processor's, of the controller's processes and of the container: it says the same on a
+machine that is busy with something else.
 """
 
 from __future__ import annotations
@@ -15,13 +18,15 @@ import difflib
 import json
 import os
 import re
+import resource
 import statistics
 import subprocess
 import sys
 import time
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +75,31 @@ POSIX_PATCH = [
 CORE = "core, a task an edit"
 
 
+# Either layout of cgroups, seen from inside of the container; nanoseconds or microseconds.
+PROCESSOR_TIME = """
+if [ -e /sys/fs/cgroup/cpuacct/cpuacct.usage ]
+then sed s/$/e-9/ /sys/fs/cgroup/cpuacct/cpuacct.usage
+else sed -n 's/^usage_usec \\(.*\\)/\\1e-6/p' /sys/fs/cgroup/cpu.stat
+fi
+"""
+TIME_A_PROCESS = """
+import json, resource, subprocess, sys, time
+start = time.perf_counter()
+subprocess.run(["/usr/bin/python3", sys.argv[1]], check=True, stdout=subprocess.DEVNULL)
+seconds = time.perf_counter() - start
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+print(json.dumps([seconds, used.ru_utime + used.ru_stime]))
+"""
+
+
+@dataclass(frozen=True)
+class Spent:
+    """Seconds by the clock, and of the processors."""
+
+    clock: float
+    processor: float
+
+
 class Wrong(Exception):
     """A way did not do what it is timed for."""
 
@@ -95,6 +125,10 @@ class Host:
     def target(self) -> Any:
         source = (INSIDE / "vllm_target.py").read_text()
         return json.loads(self.shell('exec python3 -I -B -c "$1" "$2"', source, SITE))
+
+    def processor_time(self) -> float:
+        """Seconds that the container has used so far."""
+        return float(self.shell(PROCESSOR_TIME))
 
     def read(self, path: str) -> str:
         return self.shell('exec cat "$1"', path)
@@ -155,7 +189,8 @@ def posix_collection() -> Path:
 
 
 class Ansible:
-    def __init__(self, collections: Path) -> None:
+    def __init__(self, collections: Path, host: Host) -> None:
+        self.host = host
         self.inventory = [
             f"--inventory={EPHEMERAL / 'inventory' / 'instances.yml'}",
             f"--inventory={ROOT / 'molecule' / 'bench' / 'inventory' / 'hosts.yml'}",
@@ -173,10 +208,11 @@ class Ansible:
             "patches": str(BUILD / "patches"),
         }
 
-    def run(self, playbook: str, *arguments: str, **environment: str) -> tuple[float, str]:
-        """Seconds of the whole process, and what it printed."""
+    def run(self, playbook: str, *arguments: str, **environment: str) -> tuple[Spent, str]:
+        """What the whole process took, and what it printed."""
         program = str(Path(sys.executable).with_name("ansible-playbook"))
         command = [program, *self.inventory, "--extra-vars", json.dumps(self.variables), *arguments]
+        used = self.processor_time()
         started = time.perf_counter()
         done = subprocess.run(
             [*command, str((ROOT if "/" in playbook else HERE) / playbook)],
@@ -186,23 +222,28 @@ class Ansible:
             text=True,
             check=False,
         )
-        seconds = time.perf_counter() - started
+        spent = Spent(time.perf_counter() - started, self.processor_time() - used)
         if done.returncode:
             raise Wrong(f"{playbook} failed:\n{done.stdout}{done.stderr}")
-        return seconds, done.stdout
+        return spent, done.stdout
 
-    def tasks(self, playbook: str) -> tuple[float, list[dict[str, Any]]]:
-        """Seconds, and what each task of the collection answered."""
+    def processor_time(self) -> float:
+        on_the_host = self.host.processor_time()
+        here = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return on_the_host + here.ru_utime + here.ru_stime
+
+    def tasks(self, playbook: str) -> list[dict[str, Any]]:
+        """What each task of the collection answered."""
         results = BUILD / "results.jsonl"
         results.unlink(missing_ok=True)
-        seconds, _ = self.run(
+        self.run(
             playbook,
             "--diff",
             ANSIBLE_CALLBACK_PLUGINS=str(ROOT / "molecule" / "shared" / "callback_plugins"),
             ANSIBLE_CALLBACKS_ENABLED="record_results",
             SPECDEC_RESULTS=str(results),
         )
-        return seconds, [json.loads(line)["result"] for line in results.read_text().splitlines()]
+        return [json.loads(line)["result"] for line in results.read_text().splitlines()]
 
 
 def changed(output: str) -> int:
@@ -214,7 +255,7 @@ def changed(output: str) -> int:
 
 def write_the_other_ways(ansible: Ansible, host: Host) -> None:
     """The edits and the diffs that eagle3_patch made, for the ways that need them in a file."""
-    _, (result,) = ansible.tasks("eagle3_patch.yml")
+    (result,) = ansible.tasks("eagle3_patch.yml")
     edits = result["generated_edits"]
     (BUILD / "edits.json").write_text(json.dumps(edits, indent=2))
     patches = BUILD / "patches"
@@ -237,8 +278,8 @@ def check(host: Host, way: str) -> None:
         raise Wrong(f"{way} did not make vLLM take the draft: {found}")
 
 
-def measure(ansible: Ansible, host: Host, rounds: int) -> dict[str, list[float]]:
-    times: dict[str, list[float]] = {"ping": []}
+def measure(ansible: Ansible, host: Host, rounds: int) -> dict[str, list[Spent]]:
+    times: dict[str, list[Spent]] = {"ping": []}
     for way in WAYS:
         times[f"{way}: first"] = []
         times[f"{way}: second"] = []
@@ -256,63 +297,69 @@ def measure(ansible: Ansible, host: Host, rounds: int) -> dict[str, list[float]]
                 raise Wrong(f"{way}: the second run changed something:\n{output}")
             check(host, way)
         if number:
-            for name, seconds in found.items():
-                times[name].append(seconds)
-        say(f"    round {number} of {rounds}: " + ", ".join(f"{seconds:.2f}" for seconds in found.values()))
+            for name, spent in found.items():
+                times[name].append(spent)
+        say(f"    round {number} of {rounds}: " + ", ".join(f"{spent.clock:.2f}" for spent in found.values()))
     return times
 
 
-def on_host(ansible: Ansible, host: Host, playbook: str, module: str, prepare: Callable[[], None]) -> tuple[float, int]:
-    """Median seconds that the sent module takes on the host by itself, and its size in bytes."""
+def median(values: Iterable[Spent]) -> Spent:
+    values = list(values)
+    return Spent(
+        statistics.median(spent.clock for spent in values), statistics.median(spent.processor for spent in values)
+    )
+
+
+def on_host(ansible: Ansible, host: Host, playbook: str, module: str, prepare: Callable[[], None]) -> tuple[Spent, int]:
+    """What the sent module takes on the host by itself, and its size in bytes."""
     host.shell("rm -rf /root/.ansible/tmp/*")
     ansible.run(playbook, ANSIBLE_KEEP_REMOTE_FILES="1", ANSIBLE_PIPELINING="0")
     (sent,) = host.shell(f"ls /root/.ansible/tmp/*/AnsiballZ_{module}.py").split()
-    seconds = []
+    runs = []
     for _ in range(5):
         prepare()
-        seconds.append(
-            float(
-                host.shell(
-                    "exec python3 -c 'import subprocess, sys, time; start = time.perf_counter(); "
-                    'subprocess.run(["/usr/bin/python3", sys.argv[1]], check=True, stdout=subprocess.DEVNULL); '
-                    'print(time.perf_counter() - start)\' "$1"',
-                    sent,
-                )
-            )
-        )
-    return statistics.median(seconds), int(host.shell('stat -c %s "$1"', sent))
+        runs.append(Spent(*json.loads(host.shell('exec python3 -c "$1" "$2"', TIME_A_PROCESS, sent))))
+    return median(runs), int(host.shell('stat -c %s "$1"', sent))
 
 
-def where_time_goes(ansible: Ansible, host: Host, medians: dict[str, float]) -> list[tuple[str, float]]:
-    """Parts of one run in seconds, measured on their own."""
-    start = statistics.median(ansible.run("ping.yml", "--syntax-check")[0] for _ in range(5))
+def where_time_goes(ansible: Ansible, host: Host, medians: dict[str, Spent]) -> list[tuple[str, float]]:
+    """Parts of one run in seconds of the processors, measured on their own, and sizes."""
+    start = median(ansible.run("ping.yml", "--syntax-check")[0] for _ in range(5))
     ping, ping_size = on_host(ansible, host, "ping.yml", "ping", lambda: None)
     host.reset()
     first, size = on_host(ansible, host, "eagle3_patch.yml", "eagle3_patch", host.reset)
     ansible.run("eagle3_patch.yml")
     second, _ = on_host(ansible, host, "eagle3_patch.yml", "eagle3_patch", lambda: None)
+    whole_ping, whole_second = medians["ping"].processor, medians["eagle3_patch: second"].processor
     return [
-        ("start of ansible-playbook", start),
-        ("ping on the host", ping),
-        ("the rest of ping: connection, packing, sending", medians["ping"] - start - ping),
-        ("eagle3_patch on the host, second run", second),
-        ("its packing and sending, beyond ping's", medians["eagle3_patch: second"] - medians["ping"] - second + ping),
-        ("eagle3_patch on the host, first run", first),
+        ("start of ansible-playbook", start.processor),
+        ("ping: on the host", ping.processor),
+        ("ping: the rest, that is packing and sending", whole_ping - start.processor - ping.processor),
+        ("eagle3_patch: packing and sending", whole_second - start.processor - second.processor),
+        ("eagle3_patch: on the host, second run", second.processor),
+        ("eagle3_patch: on the host, first run", first.processor),
         ("size of ping as sent, KiB", ping_size / 1024),
         ("size of eagle3_patch as sent, KiB", size / 1024),
     ]
 
 
-def table(times: dict[str, list[float]]) -> tuple[str, dict[str, float]]:
-    medians = {name: statistics.median(values) for name, values in times.items()}
+def table(times: dict[str, list[Spent]]) -> tuple[str, dict[str, Spent]]:
+    medians = {name: median(values) for name, values in times.items()}
     width = max(map(len, medians))
-    lines = [f"{'':{width}}  median s   min s   max s   / ping   / core's"]
-    for name, median in medians.items():
+    lines = [
+        f"{'':{width}}  {'clock, s':^37}  {'processors, s':^23}",
+        f"{'':{width}}    median    min    max  / ping / core's    median  / ping / core's",
+    ]
+    ping = medians["ping"]
+    for name, spent in medians.items():
+        clocks = [run.clock for run in times[name]]
         phase = "second" if name.endswith("second") else "first"
-        core = f"{median / medians[f'{CORE}: {phase}']:9.2f}" if name != "ping" else ""
+        core = medians[f"{CORE}: {phase}"]
+        ratios = ("", "") if name == "ping" else (spent.clock / core.clock, spent.processor / core.processor)
+        cells = [format(ratio, ".2f") if ratio else "" for ratio in ratios]
         lines.append(
-            f"{name:{width}}  {median:8.2f}  {min(times[name]):6.2f}  {max(times[name]):6.2f}  "
-            f"{median / medians['ping']:7.2f}  {core}"
+            f"{name:{width}}  {spent.clock:8.2f} {min(clocks):6.2f} {max(clocks):6.2f} {spent.clock / ping.clock:7.2f} "
+            f"{cells[0]:>8}  {spent.processor:8.2f} {spent.processor / ping.processor:7.2f} {cells[1]:>8}"
         )
     return "\n".join(lines), medians
 
@@ -325,7 +372,7 @@ def main() -> int:
     try:
         collections = posix_collection()
         with running_host() as host:
-            ansible = Ansible(collections)
+            ansible = Ansible(collections, host)
             write_the_other_ways(ansible, host)
             say(f"==> {options.rounds} rounds and one to warm up")
             times = measure(ansible, host, options.rounds)
@@ -334,15 +381,25 @@ def main() -> int:
     except Wrong as error:
         say(f"bench: {error}")
         return 1
-    second = medians["eagle3_patch: second"] / medians["ping"]
-    first = medians[f"{CORE}: first"] / medians["eagle3_patch: first"]
+    ping, second = medians["ping"], medians["eagle3_patch: second"]
+    first, core = medians["eagle3_patch: first"], medians[f"{CORE}: first"]
     print(f"\nWhole ansible-playbook processes over ssh, {options.rounds} rounds\n\n{text}\n")
-    print(f"second run of eagle3_patch: {second:.2f} x ping (aim: at most {AIM_SECOND})")
-    print(f"first run of eagle3_patch: {first:.2f} x as quick as core's modules (aim: at least {AIM_FIRST})")
-    print("\nWhere the time goes, s\n")
+    print(
+        f"second run of eagle3_patch: {second.clock / ping.clock:.2f} x ping (aim: at most {AIM_SECOND}); "
+        f"by processor time {second.processor / ping.processor:.2f} x"
+    )
+    print(
+        f"first run of eagle3_patch: {core.clock / first.clock:.2f} x as quick as core's modules "
+        f"(aim: at least {AIM_FIRST}); by processor time {core.processor / first.processor:.2f} x"
+    )
+    print("\nWhere the time goes, s of the processors\n")
     for name, value in parts:
         print(f"  {name:50} {value:8.2f}")
-    results = {"times": times, "medians": medians, "parts": dict(parts), "second / ping": second, "core / first": first}
+    results = {
+        "rounds": {name: [asdict(run) for run in runs] for name, runs in times.items()},
+        "medians": {name: asdict(spent) for name, spent in medians.items()},
+        "parts": dict(parts),
+    }
     (BUILD / "results.json").write_text(json.dumps(results, indent=2) + "\n")
     return 0
 

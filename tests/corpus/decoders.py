@@ -13,7 +13,7 @@ from corpus.forward import Decoder, mistakes
 from corpus.patching import Item
 
 from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3 import vllm
-from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._index import Index
+from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._index import ClassRef, Index
 from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._vllm_loop import find_loop
 from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._vllm_models import Model
 
@@ -37,15 +37,49 @@ def models_of(root: Path, architectures: list[str]) -> dict[str, Model]:
 
 def wrong(model: Model, before: Path, after: Path, *, lowest: int = 0) -> list[str]:
     """What the patched decoder in ``after`` does wrong, measured against the one in ``before``."""
+    place = place_of(model, before)
+    return mistakes(Decoder(before, *place), Decoder(after, *place), lowest=lowest)
+
+
+def place_of(model: Model, root: Path) -> tuple[str, str, str, int]:
+    """File and class of the decoder, the attribute of its layers, and how many results a layer gives."""
     assert model.decoder is not None
-    index = Index(str(before), ("vllm",))
+    index = Index(str(root), ("vllm",))
     forward = index.method(model.decoder, "forward")
     assert forward is not None
     loop = find_loop(index, model.decoder, forward.node)
     target = loop.calls[0].targets[0]
     results = len(getattr(target, "elts", [target]))
-    place = (model.decoder.module.path, model.decoder.name, loop.attribute, results)
-    return mistakes(Decoder(before, *place), Decoder(after, *place), lowest=lowest)
+    return model.decoder.module.path, model.decoder.name, loop.attribute, results
+
+
+def conflicts(root: Path) -> list[str]:
+    """Registered classes, and their decoders, whose bases Python could not put in an order."""
+    survey = vllm.Survey({"engine": "vllm", "root": str(root), "architectures": None})
+    made: dict[str, type] = {}
+
+    def build(ref: ClassRef) -> type:
+        key = ".".join(ref.key)
+        if key not in made:
+            bases = [
+                build(base) if base is not None else made.setdefault(last, type(last, (), {}))
+                for name, base in survey.index.bases(ref)
+                for last in [name.rpartition(".")[2]]
+            ]
+            made[key] = type(ref.name, tuple(bases), {})
+        return made[key]
+
+    found = []
+    for entry in survey.registry.entries.values():
+        ref = survey.registry.class_of(entry)
+        model = None if ref is None else survey.models.read(ref)
+        for one in (ref, None if model is None else model.decoder):
+            if one is not None:
+                try:
+                    build(one)
+                except TypeError as error:
+                    found.append(f"{one.name}: {error}")
+    return found
 
 
 def spoil(model: Model, edits: list[Item], how: str) -> list[Item]:
@@ -76,4 +110,4 @@ def can_spoil(model: Model, how: str) -> bool:
     return how == "shift" or model.capture.loop.residual is not None
 
 
-__all__ = ("MISTAKES", "can_spoil", "models_of", "spoil", "wrong")
+__all__ = ("MISTAKES", "can_spoil", "conflicts", "models_of", "place_of", "spoil", "wrong")

@@ -284,7 +284,7 @@ class Decoder:
         self.rank = Rank(start == 0, end == total)
         it: Any = object.__new__(self.cls)
         it.__dict__.update(log=log, start_layer=start, end_layer=end, training=False)
-        if ids:
+        if ids or not any("aux_hidden_state_layers" in base.__dict__ for base in self.cls.__mro__):
             it.__dict__["aux_hidden_state_layers"] = ids
         it.__dict__[self.layers] = [Layer(number, self.results, log) for number in range(total)]
         result = self.forward(it, **self._arguments(given))
@@ -323,6 +323,18 @@ def truth(decoder: Decoder, total: int) -> list[Symbol]:
     assert all(isinstance(state, Symbol) for state in states)
     assert len(set(states)) == total + 1, "the trace does not tell the layers apart"
     return states
+
+
+def upstream_mistakes(native: Decoder, total: int = 6) -> list[str]:
+    """Where a decoder that captures by itself hands out another state than the trace says; ids 1 .. N-1."""
+    expected = truth(native, total)
+    wrong = []
+    for ids in [(number,) for number in range(1, total)] + [tuple(range(1, total))]:
+        result, _log, _after = native.run(ids, 0, total, total)
+        wanted = [expected[number] for number in ids]
+        if not isinstance(result, tuple) or list(result[1]) != wanted:
+            wrong.append(f"ids {ids}: upstream hands out {result}, wanted {wanted}")
+    return wrong
 
 
 def mistakes(original: Decoder, changed: Decoder, total: int = 6, lowest: int = 0) -> list[str]:
@@ -364,4 +376,4 @@ def _rank_mistakes(original: Decoder, changed: Decoder, expected: list[Symbol], 
     return wrong
 
 
-__all__ = ("Decoder", "Symbol", "mistakes", "truth")
+__all__ = ("Decoder", "Symbol", "mistakes", "truth", "upstream_mistakes")

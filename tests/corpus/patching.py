@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,15 @@ def survey(root: Path, architectures: list[str] | None, *, engine: str = "vllm",
     assert response["error"] is None, response["error"]
     found: dict[str, Item] = response["architectures"]
     return found
+
+
+def merged(lists: Iterable[list[Item]]) -> list[Item]:
+    """All the edits of several patches, those that they share once."""
+    found: dict[str, Item] = {}
+    for edits in lists:
+        for edit in edits:
+            assert found.setdefault(edit["id"], edit) == edit, "two edits of one name differ"
+    return list(found.values())
 
 
 class Patched:
@@ -57,4 +66,4 @@ class Patched:
             yield Path(view)
 
 
-__all__ = ("Item", "Patched", "survey")
+__all__ = ("Item", "Patched", "merged", "survey")

@@ -31,6 +31,7 @@ from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3 import d
 from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._index import ClassRef
 from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._sglang_loop import Inner, find_loop
 from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._sglang_read import Reader
+from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._syntax import called
 from ansible_collections.specdec.blackwell.plugins.module_utils._plan import File, plan
 from ansible_collections.specdec.blackwell.plugins.module_utils._release_view import release_view
 
@@ -132,13 +133,22 @@ class Tensor:
         return iter((self, None))
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
+        if name.startswith("_"):
             raise AttributeError(name)
         if name in ("device", "dtype"):
             return Anything(name)
         if name == "numel":
             return lambda: self.shape[0]
+        if name in ("split", "chunk"):
+            return self._cut
         return lambda *args, **kwargs: Tensor(mix(name, self.value))
+
+    def _cut(self, sizes: Any, *args: Any, **kwargs: Any) -> tuple[Tensor, ...]:
+        count = len(sizes) if isinstance(sizes, (list, tuple)) else sizes if isinstance(sizes, int) else 2
+        return tuple(Tensor(mix("cut", self.value, i)) for i in range(count))
+
+    def __len__(self) -> int:
+        return self.shape[0]
 
     def __repr__(self) -> str:
         return f"Tensor({self.value})"
@@ -149,7 +159,7 @@ def number(thing: Any) -> int:
         return thing.value
     if thing is None:
         raise TypeError("None is no tensor")
-    return thing if isinstance(thing, int) else mix(str(thing))
+    return thing if isinstance(thing, int) else mix(getattr(thing, "name", None) or str(thing))
 
 
 TRUE = {"is_first_rank", "is_last_rank"}
@@ -184,11 +194,15 @@ class Anything:
     def __getitem__(self, item: Any) -> Any:
         return Anything(f"{self._name}[]")
 
+    def __setitem__(self, place: Any, item: Any) -> None:
+        """Nothing is kept."""
+
     def __contains__(self, item: object) -> bool:
         return False
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(())
+        """A pair, the one thing that forwards take apart."""
+        return iter((self[0], self[1]))
 
     def __index__(self) -> int:
         return N
@@ -275,9 +289,15 @@ class Boundary:
         whole = hidden.value + (batch.residual or 0)
         batch.residual = whole
         self.note(whole % PRIME)
+        taken = kwargs.get("capture") or kwargs.get("capture_output")
+        if taken is not None:
+            taken(Tensor(whole), owned=True)
+        gathered = kwargs.get("capture_gathered", kwargs.get("captured_last_layer_outputs"))
+        if gathered is not None:
+            gathered.append(Tensor(whole))
         return Tensor(mix("norm", self.name, whole % PRIME))
 
-    def finish(self, hidden: Tensor, batch: Any, **kwargs: Any) -> Tensor:
+    def finish(self, hidden: Tensor, batch: Any = None, **kwargs: Any) -> Tensor:
         return hidden
 
     def exit(self, batch: Any, **kwargs: Any) -> Any:
@@ -332,11 +352,16 @@ class Owner:
     def start(self, batch: Any) -> None:
         batch.residual = None
 
+    def snapshot(self, hidden: Tensor, batch: Any) -> Tensor:
+        return Tensor(hidden.value + (batch.residual or 0))
+
     def complete_output(self, hidden: Tensor, batch: Any) -> Tensor:
         return hidden
 
     def final_norm(self, hidden: Tensor, batch: Any, norm: Any, **kwargs: Any) -> Any:
         return norm(Tensor(hidden.value + (batch.residual or 0)))
+
+    norm = final_norm
 
     def fold(self, hidden: Tensor, batch: Any) -> Tensor:
         whole = Tensor(hidden.value + (batch.residual or 0))
@@ -364,6 +389,11 @@ def routine(*args: Any, **kwargs: Any) -> Any:
     model = kwargs.pop("language_model")
     embed = model.get_input_embeddings()
     return model(input_ids=None, input_embeds=embed(Tensor(mix("tokens"))), **kwargs)
+
+
+def snapshot(hidden: Tensor, residual: Tensor | None) -> Tensor:
+    """The engine's own copy of the stream, where the residual is carried beside it."""
+    return hidden.clone() if residual is None else hidden + residual
 
 
 class Logits:
@@ -405,11 +435,41 @@ class Model:
         self._machine.notes.setdefault(self._layer, value)
 
 
+class Importless(ast.NodeTransformer):
+    """Imports inside functions stand for anything, as those of the module do."""
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.stmt:
+        return ast.copy_location(ast.Pass(), node)
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        """``super()`` needs the class around it; here the class is handed in."""
+        self.generic_visit(node)
+        if isinstance(node.func, ast.Name) and node.func.id == "super" and not node.args:
+            return ast.copy_location(ast.parse("super_of(self)", mode="eval").body, node)
+        return node
+
+
+class Above:
+    """A model seen from one of its classes: only what lies above."""
+
+    def __init__(self, model: Model, owner: ClassRef) -> None:
+        self.model, self.owner = model, owner
+
+    def __getattr__(self, name: str) -> Any:
+        index = self.model._machine.reader.index
+        order = index.mro(self.model._ref)
+        for ref in order[order.index(self.owner) + 1 :]:
+            if name in index.own_methods(ref):
+                function = self.model._machine.function(ref, index.own_methods(ref)[name])
+                return lambda *args, **kwargs: function(self.model, *args, **kwargs)
+        raise AttributeError(name)
+
+
 class Machine:
     """Runs a class of a tree."""
 
-    def __init__(self, root: Path) -> None:
-        self.reader = Reader(str(root))
+    def __init__(self, reader: Reader) -> None:
+        self.reader = reader
         self.notes: dict[int | None, int] = {}
         self.logits = Logits()
         self._functions: dict[tuple[str, str, str], Callable[..., Any]] = {}
@@ -420,22 +480,35 @@ class Machine:
             bare = ast.parse(ast.unparse(node)).body[0]
             assert isinstance(bare, ast.FunctionDef)
             bare.decorator_list = []
+            bare = ast.fix_missing_locations(Importless().visit(bare))
             names = {item.id for item in ast.walk(bare) if isinstance(item, ast.Name)}
             asked = {
                 item.id
                 for call in ast.walk(bare)
                 if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "isinstance"
-                for item in ast.walk(call.args[1])
+                for item in (call.args[1].elts if isinstance(call.args[1], ast.Tuple) else [call.args[1]])
                 if isinstance(item, ast.Name)
             }
             space: dict[str, Any] = {name: Anything(name) for name in names if not hasattr(builtins, name)}
             space.update({name: AnyClass(name, (), {}) for name in asked if not hasattr(builtins, name)})
             space.update(islice=itertools.islice, math=math, nullcontext=contextlib.nullcontext, residual_batch=Owner())
             space.update(general_mm_embed_routine=routine, AuxHiddenStateList=StateList)
+            space.update(snapshot=snapshot, finish_layer_stack=lambda hidden, residual, batch: (hidden, residual))
+            space["super_of"] = lambda model: Above(model, owner)
+            space.update(self._helpers(owner, names))
             code = compile(ast.Module([bare], []), str(key), "exec", flags=__future__.annotations.compiler_flag)
             exec(code, space)
             self._functions[key] = space[node.name]
         return self._functions[key]
+
+    def _helpers(self, owner: ClassRef, names: set[str]) -> dict[str, Any]:
+        """Functions of the model's own module: they run too."""
+        found: dict[str, Any] = {}
+        for name in names & set(owner.module.functions):
+            node = owner.module.functions[name]
+            if isinstance(node, ast.FunctionDef):
+                found[name] = self.function(owner, node)
+        return found
 
     def attribute(self, model: Model, name: str) -> Any:
         if name in ("start_layer", "end_layer"):
@@ -448,7 +521,7 @@ class Machine:
         constants = [value.node for value in values if isinstance(value.node, ast.Constant)]
         if constants and len(constants) == len(values):
             return constants[-1].value
-        if any(isinstance(value.node, (ast.List, ast.Tuple)) for value in values):
+        if values and all(isinstance(value.node, ast.List) for value in values):
             return []
         if "communicator" in name:
             return Communicator(model.note, path)
@@ -469,7 +542,7 @@ class Machine:
             layers = self.layer_classes(ref, name)
             if layers and not kinds:
                 return [Model(self, layers[i % len(layers)], f"{path}.{i}", i) for i in range(N)]
-        if kinds or any(isinstance(value.node, ast.Call) for value in values):
+        if kinds or any(called(value.node)[:1].isupper() for value in values):
             return Part(model.note, path)
         return Anything(path)
 
@@ -482,7 +555,7 @@ class Machine:
     def runs(self, ref: ClassRef, *, inside: bool) -> bool:
         """Whether a part runs as its source says: a model; inside a layer, only what gives several values."""
         forward = self.reader.index.method(ref, "forward")
-        if forward is None or any(isinstance(item, ast.Name) and item.id == "super" for item in ast.walk(forward.node)):
+        if forward is None or not forward.owner.module.name.startswith("sglang.srt.models"):
             return False
         if inside:
             returns = [item.value for item in ast.walk(forward.node) if isinstance(item, ast.Return)]
@@ -528,12 +601,11 @@ VERSIONS = ["0.5.2", "0.5.4.post3", "0.5.9", "0.5.10", "0.5.13", "0.5.17", "0.5.
 IDS = [0, 2, N - 2]
 
 
-def check(root: Path, view: Path, ref: ClassRef) -> None:
+def check(root: Reader, view: Reader, name: str) -> None:
     """Run one patched architecture; an AssertionError says what is wrong."""
-    plain = Machine(root)
-    wanted = plain.run(Model(plain, plain.reader.registered([ref.name])[ref.name], "it"), None)
-    machine = Machine(view)
-    model = Model(machine, machine.reader.registered([ref.name])[ref.name], "it")
+    plain, machine = Machine(root), Machine(view)
+    wanted = plain.run(Model(plain, root.registered([name])[name], "it"), None)
+    model = Model(machine, view.registered([name])[name], "it")
     off = machine.run(model, None)
     assert number(off[0]) == number(wanted[0]) and off[2] is None, "without ids nothing may change"
     hidden, head, states = machine.run(model, IDS)
@@ -543,6 +615,29 @@ def check(root: Path, view: Path, ref: ClassRef) -> None:
     expected = [machine.notes[i + 1] for i in IDS]
     assert [number(item) for item in states] == expected, "not the input of the layer after each id"
     shared = getattr(model, GETTER)()
-    assert shared[1] is head.weight or str(shared[1]) == str(head.weight)
+    assert str(shared[1]) == str(head.weight), "the head that a draft shares is not the one that gives logits"
+    defaults = [2, N // 2, N - 3]
+    model = Model(machine, view.registered([name])[name], "it")
     getattr(model, SETTER)()
-    machine.run(model, [1])
+    states = machine.run(model, None)[2]
+    assert [number(item) for item in states] == [machine.notes[i] for i in sorted(defaults)][: len(states)]
+
+
+def check_wrapper(view: Reader, name: str) -> bool:
+    """Whether a wrapper passes on to the model that it holds; False when that is told by a config only."""
+    machine = Machine(view)
+    ref = view.registered([name])[name]
+    method = view.index.method(ref, SETTER)
+    assert method is not None
+    (call,) = [node for node in ast.walk(method.node) if isinstance(node, ast.Call)]
+    assert isinstance(call.func, ast.Attribute)
+    model = Model(machine, ref, "it")
+    inner = eval(ast.unparse(call.func.value), {"self": model})
+    if not isinstance(inner, Model) or view.index.method(inner._ref, SETTER) is None:
+        return False
+    getattr(model, SETTER)(IDS)
+    through = {key: value for key, value in inner.__dict__.items() if isinstance(value, bool)}
+    assert True in through.values(), "the flag of the wrapped model is not set"
+    one, other = getattr(model, GETTER)(), getattr(inner, GETTER)()
+    assert [str(item) for item in one] == [str(item) for item in other]
+    return True

@@ -13,6 +13,7 @@ from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Se
 from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._index import ClassRef, MethodRef
 from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._sglang_read import SETTER, Reader
 from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._syntax import (
+    arguments,
     called,
     dotted,
     parameters,
@@ -67,7 +68,7 @@ def find_capture(reader: Reader, model: ClassRef, forward: MethodRef) -> Capture
 
 
 def freely_returned(reader: Reader, forward: MethodRef, states: str) -> bool:
-    """Whether a list that a forward fills is handed out on no other condition than that it is filled."""
+    """Whether a list that nothing fills yet is handed out on no other condition than that it is filled."""
     made = [
         node.value
         for node in statements(forward.node.body)
@@ -76,7 +77,20 @@ def freely_returned(reader: Reader, forward: MethodRef, states: str) -> bool:
     ]
     if len(made) != 1 or not _makes_list(reader, forward, made[0]):
         return False
-    return any(_hands_out(node, states) for node in _undecided(forward.node.body, states))
+    return not _filled(forward, states) and any(
+        _hands_out(node, states) for node in _undecided(forward.node.body, states)
+    )
+
+
+def _filled(forward: MethodRef, states: str) -> bool:
+    """Whether a forward puts something into a list, or hands it to someone who may."""
+    for node in ast.walk(forward.node):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == states:
+            return True
+        given = arguments(node) if isinstance(node, ast.Call) and called(node) != "len" else []
+        if any(_mentions(item, states) for item in given):
+            return True
+    return False
 
 
 def _makes_list(reader: Reader, forward: MethodRef, node: ast.expr) -> bool:
@@ -205,24 +219,25 @@ def _same(one: Sequence[Rule], other: Sequence[Rule]) -> bool:
     return [(item.text, item.shift) for item in one] == [(item.text, item.shift) for item in other]
 
 
-def describe_ids(rules: Sequence[Rule]) -> Optional[Dict[str, Any]]:
-    """The structured form: the first rule whose ``when`` holds says how far an id is shifted."""
+def describe_ids(rules: Sequence[Rule], base: int) -> Optional[Dict[str, Any]]:
+    """The structured form: the first rule whose ``when`` holds says how far an id is shifted.
+
+    ``base``: what a number must be shifted by to name the layer whose output is captured; see :func:`captured`.
+    """
     if not rules:
         return None
-    return {
-        "rules": [{"when": rule.text, "shift": rule.shift} for rule in rules],
-        "meaning": "id i, shifted, names the input of layer i (the output of layer i-1)",
-    }
+    return {"rules": [{"when": rule.text, "shift": rule.shift} for rule in rules], "base": base}
 
 
-def say_ids(rules: Sequence[Rule]) -> Optional[str]:
+def say_ids(rules: Sequence[Rule], base: int) -> List[str]:
     if not rules:
-        return None
+        return []
     parts = [
         (f"{rule.shift:+d}" if rule.shift else "as they are") + (f" if {rule.text}" if rule.text else "")
         for rule in rules
     ]
-    return "layer ids of a draft are taken {}; the result i means the input of layer i".format(", else ".join(parts))
+    meant = {0: "the output of layer i", 1: "the input of layer i"}.get(base, f"the output of layer i {-base:+d}")
+    return ["layer ids of a draft are taken {}; the result i means {}".format(", else ".join(parts), meant)]
 
 
 _COMPARISONS: Dict[type, Callable[[Any, Any], bool]] = {
@@ -260,18 +275,22 @@ def _value(node: ast.expr, name: str, ids: Sequence[int]) -> Any:
     raise ValueError("condition on layer ids is not understood")
 
 
+def _moved(ids: Sequence[int], rule: Dict[str, Any], description: Dict[str, Any]) -> List[int]:
+    return [item + int(rule["shift"]) - int(description["base"]) + 1 for item in ids]
+
+
 def captured(description: Dict[str, Any], ids: Sequence[int]) -> List[int]:
-    """The loop indices that a draft's ``ids`` come to, by ``layer_ids`` of an architecture.
+    """The layers whose input is captured for a draft's ``ids``, by ``layer_ids`` of an architecture.
 
     :raises ValueError: a condition is not understood.
     """
     for rule in description["rules"]:
         if rule["when"] is None:
-            return [item + int(rule["shift"]) for item in ids]
+            return _moved(ids, rule, description)
         test = ast.parse(rule["when"], mode="eval").body
         names = sorted({node.id for node in ast.walk(test) if isinstance(node, ast.Name)})
         if len(names) == 1 and _value(test, names[0], ids):
-            return [item + int(rule["shift"]) for item in ids]
+            return _moved(ids, rule, description)
     raise ValueError("no rule takes these layer ids")
 
 

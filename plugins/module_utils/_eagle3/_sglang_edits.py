@@ -205,9 +205,18 @@ def rank_guard(forward: MethodRef) -> Optional[str]:
     return None
 
 
-def setter_edit(owner: ClassRef, forward: MethodRef, flag: str, target: str, layers: str, method: bool) -> Edit:
+def _plus(text: str, step: int) -> str:
+    return text if not step else f"{text} {'+' if step > 0 else '-'} {abs(step)}"
+
+
+def setter_edit(
+    owner: ClassRef, forward: MethodRef, flag: str, target: str, layers: str, method: bool, shift: int
+) -> Edit:
     """``set_eagle3_layers_to_capture``; ``target``: the attribute that takes the list, or the method that does."""
-    give = "%s(%s)" if method else "%s = %s"
+    step = shift - 1
+    default = f"[{2 + step}, {_plus('num_layers // 2', step)}, {_plus('num_layers', step - 3)}]"
+    given = f"[{_plus('layer_id', shift)} for layer_id in layer_ids]" if shift else "list(layer_ids)"
+    give = "{}({})" if method else "{} = {}"
     guard = rank_guard(forward)
     lines = [f"def {SETTER}(self, layer_ids=None):"]
     if guard is not None:
@@ -216,9 +225,9 @@ def setter_edit(owner: ClassRef, forward: MethodRef, flag: str, target: str, lay
         f"    self.{flag} = True",
         "    if layer_ids is None:",
         f"        num_layers = len({layers})",
-        "        " + give % (target, "[2, num_layers // 2, num_layers - 3]"),
+        "        " + give.format(target, default),
         "    else:",
-        "        " + give % (target, "[layer_id + 1 for layer_id in layer_ids]"),
+        "        " + give.format(target, given),
     ]
     return _edit(owner, None, "setter", method="\n".join(lines) + "\n")
 

@@ -222,6 +222,9 @@ def read_forward(reader: Reader, ref: ClassRef) -> Union[Head, Wrap, Unknown]:
     calls = logits_calls(reader, ref, forward)
     if not calls:
         return _wrapped(reader, ref, forward)
+    for node in statements(forward.node.body):
+        if isinstance(node, ast.Return) and (node.value is None or isinstance(node.value, ast.Constant)):
+            return Unknown("its forward returns nothing in some passes")
     names = {item.hidden for item in calls}
     if len(names) != 1 or None in names:
         return Unknown("its logits processor is not given hidden states by one name")

@@ -36,12 +36,18 @@ _DEPTH = 9
 
 
 class Place:
-    """Where an expression stands: its module, the function around it, and the class that ``self`` is."""
+    """Where an expression stands: its module, the function around it, and the class that ``self`` is.
 
-    def __init__(self, module: Module, function: Optional[ast.AST], ref: Optional[ClassRef]) -> None:
+    ``bound``: a name that the expression gives a new value, so that in it the name still has its older one.
+    """
+
+    def __init__(
+        self, module: Module, function: Optional[ast.AST], ref: Optional[ClassRef], bound: Optional[str] = None
+    ) -> None:
         self.module = module
         self.function = function
         self.ref = ref
+        self.bound = bound
 
 
 def add(found: List[ClassRef], more: Sequence[ClassRef]) -> None:
@@ -289,8 +295,11 @@ class Reader:
 
     def _bindings(self, name: str, place: Place) -> Iterator[Tuple[ast.expr, Place]]:
         """What a name may stand for: locals, parameter defaults and what subclasses pass up, module values."""
-        for expression in local_values(place.function, name):
-            yield expression, place
+        for expression in local_values(place.function, name) if name != place.bound else ():
+            own = any(isinstance(item, ast.Name) and item.id == name for item in ast.walk(expression))
+            yield expression, Place(place.module, place.function, place.ref, name) if own else place
+            if own:
+                return
         for parameter in parameters(place.function) if place.function is not None else []:
             if parameter.arg != name or place.function is None:
                 continue
@@ -358,13 +367,14 @@ class Reader:
             return found
         seen.add(id(node))
         for item in ast.walk(node):
-            if isinstance(item, (ast.Name, ast.Attribute, ast.Subscript, ast.Call)):
-                add(found, self.classes(item, place, depth + 1))
+            meant = isinstance(item, (ast.Name, ast.Attribute, ast.Subscript, ast.Call))
+            named = self.classes(item, place, depth + 1) if meant and isinstance(item, ast.expr) else []
+            add(found, named)
             if isinstance(item, ast.Name) and isinstance(item.ctx, ast.Load):
                 local = local_function(place.function, item.id)
                 if local is not None:
                     add(found, self.named_classes(local, place, seen, depth + 1))
-                for expression in local_values(place.function, item.id):
+                for expression in local_values(place.function, item.id) if not named else ():
                     add(found, self.named_classes(expression, place, seen, depth + 1))
             attribute = self_attribute(item)
             if attribute is not None and isinstance(getattr(item, "ctx", None), ast.Load) and place.ref is not None:

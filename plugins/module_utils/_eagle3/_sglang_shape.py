@@ -46,13 +46,18 @@ STAGE = "stage"
 
 
 class Plan(NamedTuple):
-    """How an inner model gets its capture. ``ids``: the attribute that takes layer numbers, None: a method does."""
+    """How an inner model gets its capture.
+
+    ``ids``: the attribute that takes layer numbers, None: a method does. ``shift``: what makes of the number of a layer
+    the one that captures its output.
+    """
 
     shape: str
     path: Tuple[str, ...]
     ids: Optional[str]
     layers: str
     embed: Optional[str]
+    shift: int
     edits: List[Dict[str, Any]]
     notes: List[str]
 
@@ -161,8 +166,7 @@ def _boundary_api(reader: Reader, package: str) -> bool:
     return False
 
 
-_OWNER = ("start", "final_norm", "snapshot")
-_PLAIN = ("final_norm", "fold")
+_OWNER = ("start", "snapshot", "to_pp")
 
 
 def _residual_owner(reader: Reader, forward: MethodRef) -> Optional[Tuple[str, str]]:
@@ -179,16 +183,20 @@ def _residual_owner(reader: Reader, forward: MethodRef) -> Optional[Tuple[str, s
     return None
 
 
-def _plain(loop: Loop, alias: str) -> bool:
-    """Whether what the loop carries ends in a function that takes a plain sum of output and residual only."""
+def _plain(reader: Reader, model: ClassRef, loop: Loop, alias: str) -> bool:
+    """Whether what the loop carries ends as a plain sum: in an adding norm, or in a fold, which takes nothing else."""
     hidden = loop.turns[0].hidden
     for node in statements(loop.after):
         for call in ast.walk(node):
             if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.args):
                 continue
             first = call.args[0]
-            taken = isinstance(first, ast.Name) and first.id == hidden
-            if taken and dotted(call.func.value) == alias and call.func.attr in _PLAIN:
+            if dotted(call.func.value) != alias or not (isinstance(first, ast.Name) and first.id == hidden):
+                continue
+            paths = [self_path(item) for item in call.args[1:]]
+            norms = [kind for path in paths if path for kind in reader.path_types(model, path)]
+            real = [kind for kind in norms if not stream.takes_anything(reader, kind)]
+            if call.func.attr == "fold" or (real and all(stream.adds(reader, kind) for kind in real)):
                 return True
     return False
 
@@ -310,11 +318,11 @@ def plan_inner(reader: Reader, model: ClassRef, path: Tuple[str, ...]) -> Union[
     capture = find_capture(reader, model, forward)
     embed = _shared_embedding(reader, [(model, path), *above[::-1]])
     if capture.whole:
-        return _existing(reader, model, path, forward, inner, capture.ids, embed)
+        return _existing(reader, model, path, forward, inner, capture.states, capture.ids, embed)
     if isinstance(inner, Unknown):
         return inner
     if capture.states is not None and not freely_returned(reader, forward, capture.states):
-        return Unknown(f"{model.name} hands out states of its own, on a condition of its own")
+        return Unknown(f"{model.name} fills or hands out states in a way of its own")
     return _new(reader, inner, capture.states, embed)
 
 
@@ -324,6 +332,7 @@ def _existing(
     path: Tuple[str, ...],
     forward: MethodRef,
     inner: Union[Inner, Unknown],
+    states: Optional[str],
     ids: Optional[str],
     embed: Optional[str],
 ) -> Union[Plan, Unknown]:
@@ -334,7 +343,74 @@ def _existing(
         meaning = _meaning(reader, model, inner.loop)
         if isinstance(meaning, Unknown) and "but the norm after the loop" in meaning.reason:
             return Unknown(f"{model.name} captures, but {meaning.reason}")
-    return Plan(METHODS, path, ids, layers, embed, [], [])
+    if states is not None and ids is not None and not _on_ids_only(forward, states, ids):
+        return Unknown(f"{model.name} captures on a condition of its own")
+    shift = _shift(inner.loop, forward, ids) if isinstance(inner, Inner) and ids is not None else 1
+    if shift is None:
+        return Unknown(f"{model.name} captures, but which layer's state is not told by its loop")
+    return Plan(METHODS, path, ids, layers, embed, shift, [], [])
+
+
+def _on_ids_only(forward: MethodRef, states: str, ids: str) -> bool:
+    """Whether nothing but the ids (and the list itself) decides that states are kept and handed out."""
+    counted = {
+        item.id
+        for node in ast.walk(forward.node)
+        if isinstance(node, ast.Compare) and self_attribute(node.comparators[0]) == ids
+        for item in ast.walk(node.left)
+        if isinstance(item, ast.Name)
+    }
+    allowed = counted | {states, "self", "len"}
+    for test in _deciding(forward.node.body, states):
+        names = {item.id for item in ast.walk(test) if isinstance(item, ast.Name)}
+        own = {self_attribute(item) for item in ast.walk(test)} - {None, ids}
+        if own or not names <= allowed:
+            return False
+    return True
+
+
+def _deciding(body: Sequence[ast.stmt], states: str) -> Iterator[ast.expr]:
+    """The tests under which a list is added to or returned."""
+    for node in body:
+        inside = list(blocks(node))
+        for part in expressions(node) if not inside else ():
+            if isinstance(part, ast.IfExp) and _names(part.body, states):
+                yield part.test
+        decides = isinstance(node, ast.If) and any(_names(item, states) for item in node.body)
+        if isinstance(node, ast.If) and decides and not _not_last(node.test):
+            yield node.test
+        for block in inside:
+            yield from _deciding(block, states)
+
+
+def _names(node: ast.AST, name: str) -> bool:
+    return any(isinstance(item, ast.Name) and item.id == name for item in ast.walk(node))
+
+
+def _shift(loop: Loop, forward: MethodRef, ids: str) -> Optional[int]:
+    """1 where ``i in self.ids`` is asked before layer i runs, 0 after; ``i + c`` adds c. None: not certain."""
+    found = set()
+    ran = False
+    for node in loop.node.body:
+        runs = any(turn.statement is item for turn in loop.turns for item in ast.walk(node))
+        for test in ast.walk(node):
+            if not (isinstance(test, ast.Compare) and self_attribute(test.comparators[0]) == ids):
+                continue
+            added = _added(test.left)
+            found.add(None if added is None else added + (0 if ran else 1))
+        ran = ran or runs
+    return found.pop() if len(found) == 1 else None
+
+
+def _added(node: ast.expr) -> Optional[int]:
+    """``c`` of ``i + c`` and ``i - c``, 0 of ``i``."""
+    if isinstance(node, ast.Name):
+        return 0
+    if isinstance(node, ast.BinOp) and isinstance(node.left, ast.Name) and isinstance(node.right, ast.Constant):
+        step = node.right.value
+        sign = {ast.Add: 1, ast.Sub: -1}.get(type(node.op))
+        return sign * step if sign is not None and isinstance(step, int) else None
+    return None
 
 
 def _new(reader: Reader, inner: Inner, states: Optional[str], embed: Optional[str]) -> Union[Plan, Unknown]:
@@ -348,7 +424,7 @@ def _new(reader: Reader, inner: Inner, states: Optional[str], embed: Optional[st
     if owned is not None:
         shape = STAGE
         value = Unknown("its layers' boundaries do not hand out the stream as a plain sum")
-        if loop.turns[0].residual is None and _plain(loop, owned[0]) and _boundary_api(reader, owned[1]):
+        if loop.turns[0].residual is None and _plain(reader, model, loop, owned[0]) and _boundary_api(reader, owned[1]):
             value = _stage_value(reader, loop)
         notes.append(
             "with DP attention a captured state has the rows of the layer that produced it, which may be a slice"
@@ -371,7 +447,7 @@ def _new(reader: Reader, inner: Inner, states: Optional[str], embed: Optional[st
     if _repeated(loop):
         return Unknown(f"{model.name}: its loop's header stands twice in its forward")
     ids, edits = capture_edits(reader, loop, states, None, value, returns)
-    return Plan(shape, inner.path, ids, loop.layers, embed, edits, notes)
+    return Plan(shape, inner.path, ids, loop.layers, embed, 1, edits, notes)
 
 
 def _repeated(loop: Loop) -> bool:

@@ -125,7 +125,8 @@ def _verdict(index: Index, decoder: ClassRef, node: ast.stmt, hidden: str, resid
             return True
         raise Refusal(
             "X10",
-            f"self.{attribute} is given {residual} and does not add it, so what it means after the loop is unclear",
+            f"self.{attribute} is given {residual} and is not seen to add it, so what it means after the loop is "
+            "unclear",
         )
     if isinstance(node, ast.Return) and dotted(node.value) == hidden:
         return False
@@ -167,10 +168,15 @@ def _adds(function: ast.FunctionDef, second: str) -> bool:
         elif isinstance(item, ast.AugAssign) and isinstance(item.op, ast.Add):
             if second in _names(item.value) or second in _names(item.target):
                 return True
-        elif isinstance(item, ast.Call) and any(dotted(one) == second for one in arguments(item)):
-            if "add" in (dotted(item.func) or "").replace(".", "_").split("_"):
-                return True
+        elif isinstance(item, ast.Call) and _is_adding(item, second):
+            return True
     return False
+
+
+def _is_adding(call: ast.Call, second: str) -> bool:
+    """A fused operation says in its name that it adds: ``fused_add_rms_norm``."""
+    words = (dotted(call.func) or "").replace(".", "_").split("_")
+    return "add" in words and any(dotted(one) == second for one in arguments(call))
 
 
 def _names(node: ast.AST) -> List[str]:

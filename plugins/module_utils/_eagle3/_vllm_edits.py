@@ -29,12 +29,7 @@ from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._vllm_in
     Interface,
 )
 from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._vllm_loop import Refusal, over
-from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._vllm_models import (
-    EMBEDDINGS,
-    LAYERS,
-    MODEL,
-    Model,
-)
+from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._vllm_models import Model, Models
 
 Edit = Dict[str, Any]
 SORTED_IDS = "tuple(sorted(set(layers)))"
@@ -43,9 +38,10 @@ SORTED_IDS = "tuple(sorted(set(layers)))"
 class Writer:
     """Writes edits against one release's interface."""
 
-    def __init__(self, index: Index, interface: Interface) -> None:
+    def __init__(self, index: Index, interface: Interface, models: Models) -> None:
         self.index = index
         self.interface = interface
+        self.models = models
 
     def edit(self, ref: ClassRef, what: str, scope: Optional[str], **keys: Any) -> Edit:
         stem = ref.module.name.rsplit(".", 1)[-1]
@@ -107,24 +103,28 @@ class Writer:
             what = over(node.iter) if isinstance(node, ast.For) else None
             if what is not None and what.attribute is not None:
                 return what.attribute
-        return LAYERS
+        raise Refusal("X6", f"the layers of {decoder.name} are not told by its forward")
 
     def _takes_mixin(self, model: Model) -> bool:
         return self.interface.mixin is not None and model.capture is not None
 
     def reachable(self, model: Model) -> List[Edit]:
         """The names by which the drafter finds the decoder and its embedding, where a class has others."""
-        ref, decoder, edits = model.outer, model.decoder, []
+        ref, decoder = model.outer, model.decoder
+        edits: List[Edit] = []
         assert ref is not None and decoder is not None
-        if model.path[0] != MODEL and not self.index.attribute(ref, MODEL):
-            edits += self.method(ref, "@property\n" + _method(MODEL, "", None, ["return self." + model.path[0]]))
-        if not any(self.index.attribute(decoder, name) for name in EMBEDDINGS):
+        reach = self.models.reach
+        if model.shape != "W2" and self.models.hidden_model(ref, model.path[0]):
+            edits += self.method(ref, "@property\n" + _method(reach.model, "", None, ["return self." + model.path[0]]))
+        if self.models.hidden_embedding(decoder):
             held = embedding_of(self.index, decoder)
             if held is None:
                 raise Refusal(
                     "X8", f"the embedding of {decoder.name}, which the drafter shares, is not told by the source"
                 )
-            edits += self.method(decoder, "@property\n" + _method(EMBEDDINGS[0], "", None, ["return self." + held]))
+            edits += self.method(
+                decoder, "@property\n" + _method(reach.embeddings[0], "", None, ["return self." + held])
+            )
         return edits
 
     def wrapper(self, model: Model) -> List[Edit]:

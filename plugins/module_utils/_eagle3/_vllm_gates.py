@@ -203,6 +203,94 @@ def token_field(index: Index, ref: ClassRef, config: Optional[Dict[str, Any]]) -
     return options[0] if len(options) == 1 else None
 
 
+@dataclass(frozen=True)
+class Reach:
+    """The names by which the drafter reaches into a language model: its decoder, and that one's embedding."""
+
+    model: str = "model"
+    embeddings: Tuple[str, ...] = ("embed_tokens", "embedding")
+
+
+def read_reach(index: Index) -> Reach:
+    """From ``if hasattr(inner, "x"): shared = inner.x`` with ``inner`` an attribute of the target's language model."""
+    for name in _modules_with(index, DRAFTERS, (b"hasattr(", HEAD.encode("ascii"))):
+        module = index.module(name)
+        for _ref, function in _methods(module) if module is not None else ():
+            found: Dict[str, List[str]] = {}
+            for node in statements(function.body):
+                inner, asked = _asked(node)
+                if inner is not None and asked is not None:
+                    found.setdefault(inner, []).append(asked)
+            for inner, embeddings in found.items():
+                model = _attribute_of(function, inner)
+                if model is not None and len(embeddings) > 1:
+                    return Reach(model, tuple(embeddings))
+    return Reach()
+
+
+def _asked(node: ast.stmt) -> Tuple[Optional[str], Optional[str]]:
+    """``inner`` and ``x`` of ``if hasattr(inner, "x"): something = inner.x``."""
+    if not isinstance(node, ast.If) or called(node.test) != "hasattr" or not isinstance(node.test, ast.Call):
+        return None, None
+    inner, asked = dotted(node.test.args[0]), text_constant(node.test.args[1])
+    taken = dotted(getattr(node.body[0], "value", None))
+    return (inner, asked) if taken == f"{inner}.{asked}" else (None, None)
+
+
+def _attribute_of(function: ast.FunctionDef, name: str) -> Optional[str]:
+    """``m`` where a name is ``target.m`` itself, or holds ``getattr(target, "m", ...)``."""
+    if "." in name:
+        return last_part(name)
+    for node in statements(function.body):
+        if isinstance(node, ast.Assign) and dotted(node.targets[0]) == name and called(node.value) == "getattr":
+            return text_constant(getattr(node.value, "args", [None, None])[1])
+    return None
+
+
+@dataclass(frozen=True)
+class DraftTypes:
+    """Where the release decides whether a draft has latent attention: the model types it knows, targets and drafts."""
+
+    module: Module
+    scope: str
+    pattern: str
+    targets: Tuple[str, ...]
+    drafts: Tuple[str, ...]
+
+    def missing(self, model_types: List[str]) -> List[str]:
+        return [kind for kind in model_types if kind in self.targets and kind not in self.drafts]
+
+    def edits(self, model_types: List[str]) -> List[Edit]:
+        return [
+            {
+                "id": "latent attention in drafts of type " + kind,
+                "file": self.module.path,
+                "in": self.scope,
+                "element": {"to": self.pattern, "value": f'"{kind}"'},
+            }
+            for kind in self.missing(model_types)
+        ]
+
+
+def read_draft_types(index: Index) -> Optional[DraftTypes]:
+    for name in _modules_with(index, "vllm/transformers_utils", (b'== "eagle"', b"kv_lora_rank", b".model.model_type")):
+        module = index.module(name)
+        for ref, function in _methods(module) if module is not None else ():
+            tests = [node for node in ast.walk(function) if isinstance(node, ast.Compare)]
+            lists = [(node, text_list(node.comparators[0]) or []) for node in tests if isinstance(node.ops[0], ast.In)]
+            inner = [pair for pair in lists if (dotted(pair[0].left) or "").endswith(".model.model_type")]
+            outer = [
+                pair for pair in lists if pair not in inner and last_part(dotted(pair[0].left) or "") == "model_type"
+            ]
+            if len(inner) == 1 and outer:
+                node, drafts = inner[0]
+                display = "[$$$]" if isinstance(node.comparators[0], ast.List) else "($$$,)"
+                scope = f"{ref.name}.{function.name}"
+                pattern = f"{ref.module.segment(node.left)} in {display}"
+                return DraftTypes(ref.module, scope, pattern, tuple(outer[0][1]), tuple(drafts))
+    return None
+
+
 def serves_bare_decoders(index: Index) -> bool:
     """The release's newer runner takes a wrapper's head where its language model is a bare decoder without one."""
     for name in _modules_with(index, NEXT_RUNNER + "/spec_decode", (HEAD.encode("ascii"), b" or getattr(")):
@@ -245,9 +333,13 @@ def _modules_with(index: Index, folder: str, words: Tuple[bytes, ...]) -> List[s
 
 
 __all__ = (
+    "DraftTypes",
+    "Reach",
     "TOKEN_FIELD",
     "TokenBranch",
     "Whitelist",
+    "read_draft_types",
+    "read_reach",
     "read_token_branch",
     "read_whitelist",
     "refuses_pipeline",

@@ -20,6 +20,7 @@ from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._syntax 
 )
 from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._values import Built, Registered, built_by
 from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._vllm_capture import Capture, read_capture
+from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._vllm_gates import Reach
 from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._vllm_interface import (
     captures,
     has_interface,
@@ -29,9 +30,6 @@ from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._vllm_in
 from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._vllm_loop import Refusal, find_loop
 
 NATIVE, PATCHABLE, BY_HAND, ABSENT = "native", "patchable", "by_hand", "absent"
-# The names under which the engine's own code reaches a text model's decoder, layers and embedding.
-MODEL, LAYERS = "model", "layers"
-EMBEDDINGS = ("embed_tokens", "embedding")
 
 
 @dataclass(frozen=True)
@@ -51,14 +49,16 @@ class Model:
 
     @property
     def wrapper(self) -> bool:
-        return self.decoder is None and self.inner is not None
+        """It hands all to a language model that it holds."""
+        return self.decoder is None and (self.inner is not None or self.state == PATCHABLE)
 
 
 class Models:
     """Classifies classes; each is read once."""
 
-    def __init__(self, index: Index, bare_decoders: bool) -> None:
+    def __init__(self, index: Index, reach: Reach, bare_decoders: bool) -> None:
         self.index = index
+        self.reach = reach
         self.bare_decoders = bare_decoders
         self._known: Dict[ClassRef, Model] = {}
         self._captures: Dict[ClassRef, object] = {}
@@ -133,7 +133,7 @@ class Models:
         outer = self._owner(ref, path[0], decoder)
         try:
             capture = None if ready else self.capture(decoder)
-            shape = "L0" if capture is None else self._shape(capture, path[0])
+            shape = "L0" if capture is None else self._shape(capture, outer, path[0])
             if multimodal:
                 shape = self._multimodal_shape(ref, path[0])
         except Refusal as refusal:
@@ -143,9 +143,9 @@ class Models:
             return Model(ref, BY_HAND, refusal.kind, reason, path, outer, decoder, flagged=native)
         return Model(ref, PATCHABLE, shape, None, path, outer, decoder, capture, flagged=native)
 
-    def _shape(self, capture: Capture, attribute: str) -> str:
+    def _shape(self, capture: Capture, outer: ClassRef, attribute: str) -> str:
         loop = capture.loop
-        if attribute != MODEL or loop.attribute != LAYERS:
+        if self.hidden_model(outer, attribute):
             return "L6"
         if loop.over.counted:
             return "L3"
@@ -155,15 +155,26 @@ class Models:
             return "L5"
         return "L1" if loop.residual is not None else "L2"
 
+    def hidden_model(self, outer: ClassRef, attribute: str) -> bool:
+        """The drafter does not find the decoder: it has another name."""
+        return attribute != self.reach.model and not self.index.attribute(outer, self.reach.model)
+
+    def hidden_embedding(self, decoder: ClassRef) -> bool:
+        return not any(self.index.attribute(decoder, name) for name in self.reach.embeddings)
+
     def _multimodal_shape(self, ref: ClassRef, attribute: str) -> str:
-        """W4 is itself a language model with a decoder; W2 holds the bare decoder of another."""
-        if self.language_path(ref) == (attribute,) and not self.bare_decoders:
+        """W4 is itself a language model with a decoder; W2 holds the bare decoder of another.
+
+        Where the source does not say what the language model is, the engine takes the child that embeds tokens.
+        """
+        bare = self.language_path(ref) in ((attribute,), None)
+        if bare and not self.bare_decoders:
             raise Refusal(
                 "W2",
                 f"the language model of {ref.name} is a bare decoder (self.{attribute}): this release's drafter needs "
-                f"its .{MODEL} with the embedding, and its output head, which the wrapper holds",
+                f"its .{self.reach.model} with the embedding, and its output head, which the wrapper holds",
             )
-        return "W4" if attribute == MODEL else "W2"
+        return "W4" if attribute == self.reach.model else "W2"
 
     def _owner(self, ref: ClassRef, attribute: str, decoder: ClassRef) -> ClassRef:
         """The class of the lineage that builds the decoder, when it would build the same one by itself."""
@@ -210,4 +221,4 @@ class Models:
         return found
 
 
-__all__ = ("ABSENT", "BY_HAND", "EMBEDDINGS", "LAYERS", "MODEL", "Model", "Models", "NATIVE", "PATCHABLE")
+__all__ = ("ABSENT", "BY_HAND", "Model", "Models", "NATIVE", "PATCHABLE")

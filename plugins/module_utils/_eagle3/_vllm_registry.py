@@ -46,18 +46,30 @@ class Registry:
         module = index.module(REGISTRY)
         self.found = module is not None
         self.entries: Dict[str, Entry] = {}
-        self.drafts: List[str] = []
+        self.drafts: List[Entry] = []
         if module is None:
             return
         for table, multimodal in ((TEXT_TABLE, False), (MULTIMODAL_TABLE, True)):
             for entry in _entries(module, table, multimodal):
                 self.entries.setdefault(entry.architecture, entry)
-        self.drafts = [entry.architecture for entry in _entries(module, DRAFT_TABLE, False)]
+        self.drafts = [
+            entry for entry in _entries(module, DRAFT_TABLE, False) if "eagle3" in entry.architecture.lower()
+        ]
         self._pairs: Optional[Tuple[List[Tuple[str, str]], List[Tuple[str, str]]]] = None
 
     def class_of(self, entry: Entry) -> Optional[ClassRef]:
         module = self.index.module(entry.module)
         return None if module is None else self.index.resolve(module, entry.class_name)
+
+    def loads_latent_drafts(self) -> bool:
+        """One of the release's drafts has latent attention."""
+        for name in sorted({entry.module for entry in self.drafts}):
+            place = self.index.path_of(name)
+            if place is not None:
+                with open(os.path.join(self.index.root, place[0]), "rb") as stream:
+                    if b"kv_lora_rank" in stream.read():
+                        return True
+        return False
 
     def architecture_of(self, ref: ClassRef) -> Optional[str]:
         """The first registered name of a class."""

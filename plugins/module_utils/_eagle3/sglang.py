@@ -17,6 +17,7 @@ from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
 from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3 import _sglang_edits as edits
 from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._index import ClassRef
 from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._sglang_capture import (
+    Rule,
     describe_ids,
     find_capture,
     id_rules,
@@ -58,6 +59,7 @@ class Verdict(NamedTuple):
     notes: List[str]
     edits: List[Dict[str, Any]]
     text: List[ClassRef]
+    shift: int = 1
 
 
 def _refusal(state: str, reason: str, text: Sequence[ClassRef] = ()) -> Verdict:
@@ -104,8 +106,9 @@ class Survey:
                 BY_HAND,
                 f"it inherits {SETTER}, but its own forward does not hand captured states to the logits processor",
             )
-        if has_setter and has_getter and self._reaches(ref, found):
-            return Verdict(NATIVE, None, None, [], [], [])
+        shift = self._reached(ref, found) if has_setter and has_getter else None
+        if shift is not None:
+            return Verdict(NATIVE, None, None, [], [], [], shift)
         return self._head(ref, found, has_setter, has_getter)
 
     # classes that give logits themselves
@@ -123,7 +126,7 @@ class Survey:
             plans.append(plan)
         first = plans[0]
         has_setter = has_setter and all(self._sets(ref, kind, plan) for kind, plan in zip(kinds, plans))
-        if any((item.path, item.ids, item.layers, item.embed) != first[1:5] for item in plans):
+        if any((item.path, item.ids, item.layers, item.embed, item.shift) != first[1:6] for item in plans):
             return _refusal(BY_HAND, "the models that self.{} may hold differ".format(".".join(head.inner)))
         flag, changed = edits.head_edits(self.reader, head)
         way = "self." + ".".join(first.path)
@@ -134,27 +137,31 @@ class Survey:
         if not has_setter:
             layers = f"{way}.{first.layers}"
             target = f"{way}.{first.ids if first.ids is not None else SETTER}"
-            result.append(edits.setter_edit(ref, head.forward, flag, target, layers, first.ids is None))
+            result.append(edits.setter_edit(ref, head.forward, flag, target, layers, first.ids is None, first.shift))
         if not has_getter:
             if first.embed is None:
                 return _refusal(BY_HAND, "the embedding that a draft would share cannot be told")
             result.append(edits.getter_edit(ref, first.embed, head.head))
         shapes = {item.shape for item in plans} - {METHODS}
         shape = sorted(shapes)[0] if shapes else METHODS
-        return Verdict(PATCHABLE, shape, None, sorted({note for item in plans for note in item.notes}), result, [])
+        notes = sorted({note for item in plans for note in item.notes})
+        return Verdict(PATCHABLE, shape, None, notes, result, [], first.shift)
 
-    def _reaches(self, ref: ClassRef, head: Head) -> bool:
-        """Whether the setter of a class says its ids where its inner model looks; True when that cannot be told."""
+    def _reached(self, ref: ClassRef, head: Head) -> Optional[int]:
+        """The shift of a capture that the setter of a class reaches; None: its inner model does not look there."""
         self.reader.note_built(ref, head.inner)
+        shift = 1
         for kind in self.reader.path_types(ref, head.inner):
             plan = plan_inner(self.reader, kind, head.inner)
-            if isinstance(plan, Plan) and not (plan.shape == METHODS and self._sets(ref, kind, plan)):
-                return False
-            forward = self.reader.running_forward(kind)
-            lost = forward is not None and find_capture(self.reader, kind, forward).states is None
-            if isinstance(plan, Unknown) and lost:
-                return False
-        return True
+            if isinstance(plan, Plan):
+                if not (plan.shape == METHODS and self._sets(ref, kind, plan)):
+                    return None
+                shift = plan.shift
+            else:
+                forward = self.reader.running_forward(kind)
+                if forward is not None and find_capture(self.reader, kind, forward).states is None:
+                    return None
+        return shift
 
     def _sets(self, ref: ClassRef, kind: ClassRef, plan: Plan) -> bool:
         setter = self.index.method(ref, SETTER)
@@ -201,10 +208,30 @@ class Survey:
         if own and usable and all(self.index.method(kind, SET_EMBED) is not None for kind in usable):
             own += [SET_EMBED] if self.index.method(ref, SET_EMBED) is None else []
         result += edits.delegate_edits(ref, way, own)
+        lost = self._lost(ref) if own else None
+        if lost is not None:
+            result += [{**edit, "overwrite": True} for edit in edits.delegate_edits(ref, way, [GETTER])]
+            notes.append(f"its own {GETTER} cannot work, {lost} is not there: it is replaced")
         if not result:
-            return Verdict(NATIVE, None, None, notes, [], usable)
+            return Verdict(NATIVE, None, None, notes, [], usable, verdicts[0].shift if verdicts else 1)
         shape = DELEGATE if all(item.state == NATIVE for item in verdicts) else DELEGATE_MORE
-        return Verdict(PATCHABLE, shape, None, notes, result, usable)
+        return Verdict(PATCHABLE, shape, None, notes, result, usable, verdicts[0].shift if verdicts else 1)
+
+    def _lost(self, ref: ClassRef) -> Optional[str]:
+        """An attribute that the getter of a wrapper names and that its model does not have; None: none is known."""
+        getter = self.index.own_methods(ref).get(GETTER)
+        for node in ast.walk(getter) if getter is not None else ():
+            path = self_path(node)
+            if path is None or len(path) != 2:
+                continue
+            kinds = self.reader.path_types(ref, path[:1])
+            has = [self.index.attribute(kind, path[1]) or self.index.method(kind, path[1]) for kind in kinds]
+            known = [
+                kind for kind in kinds if kind.module.name.startswith(MODELS) and self.index.attribute(kind, "config")
+            ]
+            if kinds and len(known) == len(kinds) and not any(has):
+                return "self." + ".".join(path)
+        return None
 
     # what is no target
 
@@ -257,11 +284,9 @@ class Survey:
         if not rules and verdict.state in (NATIVE, PATCHABLE):
             for text in verdict.text:
                 rules = rules or id_rules(self.reader, text)
-        said = say_ids(rules)
-        if said is not None:
-            notes.append(said)
-        elif verdict.state == PATCHABLE:
-            notes.append("layer ids of a draft are taken +1; the result i means the input of layer i")
+        if not rules and verdict.state == PATCHABLE:
+            rules = [Rule(None, None, verdict.shift)]
+        notes.extend(say_ids(rules, verdict.shift))
         return {
             "state": verdict.state,
             "shape": verdict.shape,
@@ -270,18 +295,8 @@ class Survey:
             "reason": verdict.reason,
             "notes": notes,
             "edits": [] if self.whole else verdict.edits,
-            "layer_ids": describe_ids(rules) or _plus_one(verdict),
+            "layer_ids": describe_ids(rules, verdict.shift),
         }
-
-
-def _plus_one(verdict: Verdict) -> Optional[Dict[str, Any]]:
-    """What a setter of ours does."""
-    if verdict.state != PATCHABLE:
-        return None
-    return {
-        "rules": [{"when": None, "shift": 1}],
-        "meaning": "id i, shifted, names the input of layer i (the output of layer i-1)",
-    }
 
 
 def _join(result: List[Dict[str, Any]], more: Sequence[Dict[str, Any]]) -> None:

@@ -13,6 +13,8 @@ from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._values 
 from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._vllm_edits import Edit, Writer
 from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._vllm_gates import (
     TOKEN_FIELD,
+    read_draft_types,
+    read_reach,
     read_token_branch,
     read_whitelist,
     refuses_pipeline,
@@ -42,6 +44,7 @@ from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._vllm_re
 )
 
 LAST_LAYER = "last_layer"
+LISTED = "whitelist"
 
 
 class Survey:
@@ -54,11 +57,12 @@ class Survey:
         self.whole = request.get("architectures") is None
         self.registry = Registry(self.index)
         self.interface = read_interface(self.index)
-        self.models = Models(self.index, serves_bare_decoders(self.index))
-        self.writer = Writer(self.index, self.interface)
+        self.models = Models(self.index, read_reach(self.index), serves_bare_decoders(self.index))
+        self.writer = Writer(self.index, self.interface, self.models)
         self.whitelist = read_whitelist(self.index)
         self.tokens = read_token_branch(self.index)
         self.no_pipeline = refuses_pipeline(self.index)
+        self.draft_types = read_draft_types(self.index) if self.registry.loads_latent_drafts() else None
 
     def answer(self, name: str) -> Dict[str, Any]:
         """The response's item for one architecture."""
@@ -96,11 +100,18 @@ class Survey:
             item["state"], item["shape"] = PATCHABLE, changed[0].shape
         try:
             edits = self._edits(entry, chain, changed, notes)
+            edits += self._unlisted(entry, chain, item)
             edits += self._last(chain, item, notes)
         except Refusal as refusal:
             return _item(BY_HAND, refusal.kind, ref.module.path, refusal.reason, known)
         item["edits"] = [] if self.whole else _once(edits)
-        self._say(chain[-1], item, notes)
+        self._say(chain[-1], notes)
+        if self.draft_types is not None and self.config is not None and not changed:
+            for kind in self.draft_types.missing(self._model_types(entry, chain)[:1]):
+                notes.append(
+                    f"a draft with latent attention whose config.json says model_type {kind} is not taken for one by "
+                    "this release: its own model_type has to be one of " + ", ".join(self.draft_types.drafts)
+                )
         return item
 
     # the text model of a wrapper
@@ -160,6 +171,17 @@ class Survey:
         if changed:
             edits += self._whitelisted(entry, chain, notes)
             edits += self._token(chain[0], notes)
+            if self.draft_types is not None:
+                edits += self.draft_types.edits(self._model_types(entry, chain))
+        return edits
+
+    def _unlisted(self, entry: Entry, chain: List[Model], item: Dict[str, Any]) -> List[Edit]:
+        """A class with support whose checkpoint the release's own list still refuses; told only by a config.json."""
+        if self.whitelist is None or self.config is None or self.whole or item["state"] != NATIVE:
+            return []
+        edits = self.whitelist.edits(self._model_types(entry, chain)[:1])
+        if edits:
+            item["state"], item["shape"] = PATCHABLE, LISTED
         return edits
 
     def _whitelisted(self, entry: Entry, chain: List[Model], notes: List[str]) -> List[Edit]:
@@ -178,6 +200,7 @@ class Survey:
     def _model_types(self, entry: Entry, chain: List[Model]) -> List[str]:
         kinds: List[str] = []
         text = chain[-1]
+        known = not text.wrapper
         if self.config is not None:
             part = self.config if len(chain) == 1 and not entry.multimodal else text_config(self.config, ())
             kind = (part or self.config).get("model_type")
@@ -186,7 +209,8 @@ class Survey:
         name = entry.architecture if len(chain) == 1 else self.registry.architecture_of(text.ref)
         classes = [one for one in (text.ref, text.outer, text.decoder) if one is not None]
         unique = [one for place, one in enumerate(classes) if one.module not in [two.module for two in classes[:place]]]
-        kinds += [kind for kind in self.registry.model_types(name, unique) if kind not in kinds]
+        if known:
+            kinds += [kind for kind in self.registry.model_types(name, unique) if kind not in kinds]
         return kinds
 
     def _token(self, model: Model, notes: List[str]) -> List[Edit]:
@@ -199,8 +223,8 @@ class Survey:
             return []
         if field is None:
             notes.append(
-                f"the V1 runner's drafter reads config.{TOKEN_FIELD}, and the source does not tell under which name this "
-                "model's config holds it: there it fails at start-up unless config.json has that field"
+                f"the V1 runner's drafter reads config.{TOKEN_FIELD}, and the source does not tell under which name "
+                "this model's config holds it: there it fails at start-up unless config.json has it"
             )
             return []
         return self.tokens.edits(model.ref.name, field)
@@ -225,7 +249,7 @@ class Survey:
 
     # what will not work
 
-    def _say(self, text: Model, item: Dict[str, Any], notes: List[str]) -> None:
+    def _say(self, text: Model, notes: List[str]) -> None:
         decoder = text.decoder
         if self.interface.pipeline:
             value = None if decoder is None else self.index.class_value(decoder, OVER_PP)
@@ -244,9 +268,9 @@ class Survey:
                 "no pipeline parallelism with EAGLE-3: this release does not check it, and states captured on earlier "
                 "ranks are lost; use tensor parallelism"
             )
-        drafts = [name for name in self.registry.drafts if "eagle3" in name.lower()]
-        if drafts:
-            notes.append("drafts that this release loads: " + ", ".join(drafts))
+        if self.registry.drafts:
+            drafts = ", ".join(entry.architecture for entry in self.registry.drafts)
+            notes.append("drafts that this release loads: " + drafts)
 
 
 def _once(edits: List[Edit]) -> List[Edit]:

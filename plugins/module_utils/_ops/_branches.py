@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import ast
-import copy
 from typing import Any, NamedTuple, Sequence
 
 from ansible_collections.specdec.blackwell.plugins.module_utils import _compound as compound
@@ -22,6 +21,13 @@ from ansible_collections.specdec.blackwell.plugins.module_utils._pattern import 
 from ansible_collections.specdec.blackwell.plugins.module_utils._source import Source, Splice
 from ansible_collections.specdec.blackwell.plugins.module_utils._syntax import dotted, same
 
+TAKES: dict[str, Any] = {
+    "elif": (ast.If,),
+    "else": (ast.If,) + compound.LOOPS + compound.TRY,
+    "except": compound.TRY,
+    "finally": compound.TRY,
+}
+
 
 class Branch(NamedTuple):
     """A branch given in an edit: its keyword, its text, the header that it was parsed below, and the node they give."""
@@ -34,13 +40,7 @@ class Branch(NamedTuple):
 
 def examine(source: Source, node: Any, branch: Branch) -> Verdict:
     """What is to be done to give ``node`` the branch."""
-    takes = {
-        "elif": (ast.If,),
-        "else": (ast.If,) + compound.LOOPS + compound.TRY,
-        "except": compound.TRY,
-        "finally": compound.TRY,
-    }[branch.keyword]
-    if not isinstance(node, takes):
+    if not isinstance(node, TAKES[branch.keyword]):
         return drifted(f"line {node.lineno}: {first_line(source, node)!r} takes no {branch.keyword}", line=node.lineno)
     if isinstance(node, ast.If):
         return _if(source, node, branch)
@@ -135,27 +135,4 @@ def _added(source: Source, node: ast.stmt, branch: Branch, before: Sequence[ast.
     return pristine([Splice(position, position, newline + lines)], node.lineno)
 
 
-def undone(source: Source, node: Any, branch: Branch) -> Any:
-    """The statement as it was before it got the branch; None when it has no such branch."""
-    if type(node) is not type(branch.owner) and not (branch.keyword == "else" and hasattr(node, "orelse")):
-        return None
-    changed = copy.copy(node)
-    if branch.keyword == "except":
-        changed.handlers = [item for item in node.handlers if not same(item, branch.owner.handlers[0])]
-        return changed if len(changed.handlers) < len(node.handlers) else None
-    if branch.keyword == "finally":
-        changed.finalbody = []
-        return changed if same(node.finalbody, branch.owner.finalbody) else None
-    if isinstance(node, ast.If) and compound.has_elif(source, node):
-        following: Any = node.orelse[0]
-        wanted: Any = branch.owner.orelse[0]
-        if branch.keyword == "elif" and same(following.test, wanted.test) and same(following.body, wanted.body):
-            changed.orelse = following.orelse
-            return changed
-        changed.orelse = [undone(source, following, branch)]
-        return changed if changed.orelse != [None] else None
-    changed.orelse = []
-    return changed if branch.keyword == "else" and same(node.orelse, branch.owner.orelse) else None
-
-
-__all__ = ("Branch", "examine", "undone")
+__all__ = ("TAKES", "Branch", "examine")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 
 from ansible_collections.specdec.blackwell.plugins.module_utils import _signature as signature
-from ansible_collections.specdec.blackwell.plugins.module_utils._expressions import Part
+from ansible_collections.specdec.blackwell.plugins.module_utils._expressions import Part, spelled
 from ansible_collections.specdec.blackwell.plugins.module_utils._ops._base import (
     Context,
     Operation,
@@ -70,6 +70,10 @@ class Named(Operation):
             return drifted(
                 f"{scope.name}: {place}", candidates=[self._shown(scope, item) for item in found.items if item.name]
             )
+        for block in scope.blocks():
+            for statement in block.statements:
+                if isinstance(statement, (ast.Global, ast.Nonlocal)) and self.name in statement.names:
+                    return drifted(f"line {statement.lineno}: {self.name} is declared as a variable of another scope")
         text = self._parts(Parts(self.kind.encode("ascii") if "*" in kind else b"", None, None)).compose()
         has_default = self.default is not None and self.default.text is not None
         problem = signature.order_problem(found, place, self.name, has_default=has_default, gone=None)
@@ -106,8 +110,9 @@ class Named(Operation):
         problem = signature.order_problem(found, place, self.name, has_default=has_default, gone=index)
         if problem and (self.kind if moves else item.kind) in (signature.NORMAL, signature.POSITIONAL):
             return drifted(f"{scope.name}: {problem}")
+        text = spelled(source, item.start, wanted.compose())
         if not moves:
-            return pristine([Splice(item.start, item.end, wanted.compose())], None)
+            return pristine([Splice(item.start, item.end, text)], None)
         return pristine([self._moved(source, node, found, index, wanted.compose())], None)
 
     def _moved(self, source: Source, node: signature.Function, found: Signature, index: int, text: bytes) -> Splice:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import keyword
+import sys
 
 from ansible_collections.specdec.blackwell.plugins.module_utils import _calls as calls
 from ansible_collections.specdec.blackwell.plugins.module_utils import _expressions as expressions
@@ -21,12 +22,14 @@ from ansible_collections.specdec.blackwell.plugins.module_utils._ops._base impor
     settle,
 )
 from ansible_collections.specdec.blackwell.plugins.module_utils._ops._matches import nested
-from ansible_collections.specdec.blackwell.plugins.module_utils._pattern import Pattern, encloses, nearest
+from ansible_collections.specdec.blackwell.plugins.module_utils._pattern import Pattern, nearest
 from ansible_collections.specdec.blackwell.plugins.module_utils._scope import Scope
-from ansible_collections.specdec.blackwell.plugins.module_utils._source import Source, Splice
+from ansible_collections.specdec.blackwell.plugins.module_utils._source import Splice
 
 MODIFIERS = ("count",)
 ABSENT = True
+
+_PLACES_UNKNOWN = sys.version_info < (3, 12)
 
 
 class Argument(Operation):
@@ -40,6 +43,7 @@ class Argument(Operation):
 
     def examine(self, scope: Scope, context: Context) -> Verdict:
         source = scope.source
+        hidden = _in_strings(scope)
         todo: list[ast.Call] = []
         done: list[ast.Call] = []
         for node in scope.expressions():
@@ -52,16 +56,24 @@ class Argument(Operation):
                 todo.append(node)
         # A call inside of the value given is no place of its own.
         values = [value for value in (self.slot.value_in(node) for node in done) if value is not None]
-        todo = [node for node in todo if not any(value is node or encloses(source, value, node) for value in values)]
-        done = [node for node in done if not any(value is node or encloses(source, value, node) for value in values)]
+        inside = {id(inner) for value in values for inner in ast.walk(value)}
+        todo = [node for node in todo if id(node) not in inside]
+        done = [node for node in done if id(node) not in inside]
         lines = sorted(node.lineno for node in todo + done)
         splices: list[Splice] = []
         for node in todo:
+            if id(node) in hidden:
+                return drifted(
+                    f"line {node.lineno}: a call inside an f-string cannot be changed before Python 3.12; "
+                    "replace the string",
+                    line=node.lineno,
+                    matches=len(lines),
+                )
             change = self.slot.drop(source, node) if self.absent else self.slot.put(source, node)
             if isinstance(change, str):
                 return drifted(f"line {node.lineno}: {change}", line=node.lineno, matches=len(lines))
             splices.extend(change)
-        if _overlap(splices) or self._swallowed(source, todo):
+        if _overlap(splices) or self._swallowed(todo):
             return nested(scope, self.pattern, lines)
         return settle(
             count=self.count,
@@ -75,10 +87,17 @@ class Argument(Operation):
             what=f"{scope.describe()} has {self.pattern.text!r}",
         )
 
-    def _swallowed(self, source: Source, todo: list[ast.Call]) -> bool:
+    def _swallowed(self, todo: list[ast.Call]) -> bool:
         """Whether a call to change lies in a value that goes."""
         gone = [value for value in (self.slot.value_in(node) for node in todo) if value is not None]
-        return any(value is node or encloses(source, value, node) for value in gone for node in todo)
+        inside = {id(inner) for value in gone for inner in ast.walk(value)}
+        return any(id(node) in inside for node in todo)
+
+
+def _in_strings(scope: Scope) -> set[int]:
+    """The nodes whose place in the file the parser does not tell."""
+    strings = [node for node in scope.expressions() if isinstance(node, ast.JoinedStr) and _PLACES_UNKNOWN]
+    return {id(inner) for node in strings for inner in ast.walk(node)}
 
 
 def _overlap(splices: list[Splice]) -> bool:

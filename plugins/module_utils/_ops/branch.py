@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 import re
 from typing import Any
 
@@ -26,7 +27,8 @@ from ansible_collections.specdec.blackwell.plugins.module_utils._ops._base impor
 )
 from ansible_collections.specdec.blackwell.plugins.module_utils._pattern import Pattern, nearest
 from ansible_collections.specdec.blackwell.plugins.module_utils._scope import Scope
-from ansible_collections.specdec.blackwell.plugins.module_utils._source import Splice
+from ansible_collections.specdec.blackwell.plugins.module_utils._source import Source, Splice
+from ansible_collections.specdec.blackwell.plugins.module_utils._syntax import same
 
 MODIFIERS = ("of", "before", "count")
 ABSENT = False
@@ -73,10 +75,33 @@ class Branch(Operation):
         finished: list[ast.AST] = []
         for block in scope.blocks():
             for node in block.statements:
-                before = branches.undone(scope.source, node, self.branch)
+                before = undone(scope.source, node, self.branch)
                 if before is not None and Matcher().match(self.pattern.statements[0], before, {}):
                     finished.append(node)
         return finished
+
+
+def undone(source: Source, node: Any, branch: branches.Branch) -> Any:
+    """The statement as it was before it got the branch; None when it has no such branch."""
+    if not isinstance(node, branches.TAKES[branch.keyword]):
+        return None
+    changed = copy.copy(node)
+    if branch.keyword == "except":
+        changed.handlers = [item for item in node.handlers if not same(item, branch.owner.handlers[0])]
+        return changed if len(changed.handlers) < len(node.handlers) else None
+    if branch.keyword == "finally":
+        changed.finalbody = []
+        return changed if same(node.finalbody, branch.owner.finalbody) else None
+    if isinstance(node, ast.If) and compound.has_elif(source, node):
+        following: Any = node.orelse[0]
+        wanted: Any = branch.owner.orelse[0]
+        if branch.keyword == "elif" and same(following.test, wanted.test) and same(following.body, wanted.body):
+            changed.orelse = following.orelse
+            return changed
+        changed.orelse = [undone(source, following, branch)]
+        return changed if changed.orelse != [None] else None
+    changed.orelse = []
+    return changed if branch.keyword == "else" and same(node.orelse, branch.owner.orelse) else None
 
 
 def parse(fields: Fields, *, absent: bool) -> Branch:

@@ -55,7 +55,8 @@ class Returns(Operation):
             wanted = Part(None, None)
         if same(node.returns, wanted.node):
             return present(node.lineno)
-        return pristine(signature.returns(scope.source, node, wanted.text), node.lineno)
+        text = wanted.text and expressions.spelled(scope.source, scope.source.start(node), wanted.text)
+        return pristine(signature.returns(scope.source, node, text), node.lineno)
 
 
 def parse(fields: Fields, *, absent: bool) -> Operation:

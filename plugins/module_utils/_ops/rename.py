@@ -51,10 +51,12 @@ class Rename(Operation):
         if not any(item.binds for item in places):
             if others:
                 return present(_line(source, others))
-            bound = sorted(names.all_bound.get(id(scope.node), set()))
+            bound = names.bound_in(scope.node)
             return drifted(
                 f"{scope.describe()} binds neither {self.old} nor {self.new}",
-                candidates=difflib.get_close_matches(self.old, bound, n=3),
+                candidates=[
+                    f"line {bound[near]}: {near}" for near in difflib.get_close_matches(self.old, sorted(bound), n=3)
+                ],
             )
         line = _line(source, places)
         if others:

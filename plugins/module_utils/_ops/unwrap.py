@@ -88,7 +88,7 @@ class Unwrap(Operation):
             return Splice(start, end, source.text[first:last])
         text = reindent(source.text[first:last], indent=indent)
         compound.check_moved(source, text, indent, node.body)
-        return Splice(source.line_start(start), end, text)
+        return Splice(start - len(indent), end, text)
 
 
 def parse(fields: Fields, *, absent: bool) -> Unwrap:

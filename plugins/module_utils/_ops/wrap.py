@@ -120,9 +120,9 @@ class Wrap(Operation):
             text = b"\n".join([self.header, body] + ([self.tail] if self.tail else []))
             compound.check_moved(source, text, b"", match.nodes)
             return suite.replace(source, block, first, stop, text, moved=statements[first:stop])
-        indent = suite.block_indent(source, block)
+        indent = source.indent_at(start)
         newline = source.newline_at(start)
-        span = source.line_start(start), suite.after_statement(source, block, stop - 1)
+        span = start - len(indent), suite.after_statement(source, block, stop - 1)
         pieces = [
             reindent(self.header, indent=indent, unit=unit, newline=newline),
             reindent(source.text[span[0] : span[1]], indent=indent + unit),
@@ -137,16 +137,11 @@ class Wrap(Operation):
 def parse(fields: Fields, *, absent: bool) -> Wrap:
     header = code(fields.text("with"))
     tail = code(fields.text("tail")) if "tail" in fields else b""
-    shown = header.decode("utf-8")
-    try:
-        tree = ast.parse(b"\n".join([header, b"    pass", tail]).decode("utf-8")).body
-    except (SyntaxError, ValueError):
+    shown = repr(header.decode("utf-8")) + (f" and {tail.decode('utf-8')!r}" if tail else "")
+    tree = compound.from_header(header, tail)
+    if tree is None:
         raise BadInput(
-            f"{fields.what}: `with` must be the header of an if, try, with, for or while, colon included, and `tail` "
-            f"what follows its body (try needs one); got {shown!r}" + (f" and {tail.decode('utf-8')!r}" if tail else "")
-        ) from None
-    only = tree[0]
-    body = getattr(only, "body", [])
-    if len(tree) != 1 or not isinstance(only, compound.COMPOUND) or len(body) != 1 or not isinstance(body[0], ast.Pass):
-        raise BadInput(f"{fields.what}: `with` must be one header of if, try, with, for or while; got {shown!r}")
-    return Wrap(Pattern(fields.text("wrap"), what=fields.what), header, tail, only, fields.count())
+            f"{fields.what}: `with` must be one header of if, try, with, for or while, colon included, and `tail` what "
+            f"follows its body (try needs one); got {shown}"
+        )
+    return Wrap(Pattern(fields.text("wrap"), what=fields.what), header, tail, tree, fields.count())

@@ -4,11 +4,12 @@
 
 """Edits tested as data: Markdown in which every heading is a case.
 
-A case has fenced blocks, told apart by the second word after the fence: ``python before``, ``yaml edits``, and either
-``python after`` (what comes out, and comes out of a second run too) or ``text STATE`` (present, obsolete, drifted,
-ambiguous, or error): the file stays as it was, and every line of the block is in what is said. Flags behind it:
-``noeol``, the file does not end with a line end; ``lf``, its line ends are part of the case; ``3.11``, the Python
-that the syntax needs.
+A case has fenced blocks, told apart by the second word after the fence: ``python before``, ``yaml edits`` (or
+``yaml task``, a whole task), and either ``python after`` (what comes out, and comes out of a second run too) or
+``text STATE`` (present, obsolete, drifted, ambiguous, or error): the file stays as it was, and every line of the block
+is in what is said. ``diff change``, the whole file as a diff, stands for before and after. Flags behind it: ``noeol``,
+the file does not end with a line end; ``lf``, its line ends are part of the case; ``3.11``, the Python that it
+needs; ``<3.12``, only older ones.
 """
 
 from __future__ import annotations
@@ -38,11 +39,7 @@ class Case(NamedTuple):
     state: str
     said: List[str]
     lf: bool
-    python: Tuple[int, ...]
-
-    @property
-    def runs_here(self) -> bool:
-        return sys.version_info >= self.python
+    runs_here: bool
 
 
 def read_cases(path: Path) -> List[Case]:
@@ -50,7 +47,7 @@ def read_cases(path: Path) -> List[Case]:
     cases: List[Case] = []
     title = ""
     blocks: Dict[str, Tuple[List[str], str]] = {}
-    lines = iter(path.read_text(encoding="utf-8").splitlines())
+    lines = iter(path.read_text(encoding="utf-8").split("\n"))
     for line in lines:
         heading, fence = _HEADING.match(line), _FENCE.match(line)
         if heading:
@@ -65,35 +62,49 @@ def read_cases(path: Path) -> List[Case]:
             body.append(inner)
         if not words:
             continue
-        if words[0] == "before" and "edits" in blocks:
-            raise AssertionError(f"{path}: {title}: a case without an end")
+        assert words[0] not in blocks, f"{path}: {title}: a case without an end"
         blocks[words[0]] = words[1:], "".join(item + "\n" for item in body)
-        if words[0] not in ("before", "edits"):
-            cases.append(_case(f"{len(cases) + 1} {title}", blocks, words[0]))
+        closes = {"edits", "task"} if "change" in blocks else set(blocks) - {"before", "edits", "task", "change"}
+        if closes & set(blocks):
+            cases.append(_case(f"{len(cases) + 1} {title}", blocks))
             blocks = {}
     assert not blocks, f"{path}: the last case has no end"
     return cases
 
 
-def _case(title: str, blocks: Dict[str, Tuple[List[str], str]], last: str) -> Case:
+def _case(title: str, blocks: Dict[str, Tuple[List[str], str]]) -> Case:
+    if "change" in blocks:
+        flags, diff = blocks.pop("change")
+        lines = diff.splitlines()
+        blocks["before"] = flags, "".join(line[1:] + "\n" for line in lines if line[:1] != "+")
+        blocks["after"] = [], "".join(line[1:] + "\n" for line in lines if line[:1] != "-")
     flags, before = blocks.get("before", ([], ""))
-    flags = flags + blocks["edits"][0]
-    after = blocks["after"][1] if last == "after" else None
-    said = [] if last == "after" else blocks[last][1].splitlines()
+    after = blocks["after"][1] if "after" in blocks else None
+    state, (_flags, said) = next(
+        (item for item in blocks.items() if item[0] not in ("before", "after", "edits", "task")), ("applied", ([], ""))
+    )
     if "noeol" in flags:
         before = before[:-1]
         after = None if after is None else after[:-1]
-    python = next((flag for flag in flags if flag[0].isdigit()), "3.8")
-    return Case(
-        title,
-        before,
-        yaml.safe_load(blocks["edits"][1]),
-        after,
-        "applied" if last == "after" else last,
-        said,
-        "lf" in flags,
-        tuple(int(part) for part in python.split(".")),
-    )
+    runs_here = all(_fits(flag) for flag in flags if "." in flag)
+    return Case(title, before, _edits(blocks), after, state, said.splitlines(), "lf" in flags, runs_here)
+
+
+def _fits(flag: str) -> bool:
+    older = flag.startswith("<")
+    version = tuple(int(part) for part in flag.lstrip("<").split("."))
+    return (sys.version_info < version) if older else (sys.version_info >= version)
+
+
+def _edits(blocks: Dict[str, Tuple[List[str], str]]) -> List[Any]:
+    if "edits" in blocks:
+        edits: List[Any] = yaml.safe_load(blocks["edits"][1])
+        return edits
+    (task,) = yaml.safe_load(blocks["task"][1])
+    edits = task["specdec.blackwell.python_ast_edit"]["edits"]
+    # A case has one file, which needs no name.
+    assert len({edit.pop("file", "") for edit in edits}) == 1
+    return edits
 
 
 def spellings(case: Case) -> Dict[str, Tuple[bytes, bytes]]:
@@ -131,6 +142,7 @@ def check(case: Case) -> None:
         states = [edit["state"] for edit in first["edits"]]
         if case.state == "applied":
             assert first["ok"] and before != after, f"{where}: {said}"
+            assert set(states) <= {"pristine", "present", "obsolete", "drifted"}, f"{where}: {said}"
             again = run(case.edits, after)
             assert again["after"] == after, where
             assert {edit["state"] for edit in again["edits"]} <= {"present", "obsolete", "drifted"}, where

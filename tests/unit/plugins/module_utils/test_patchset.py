@@ -24,6 +24,7 @@ from ansible_collections.specdec.blackwell.plugins.module_utils._patchset import
     PatchRequest,
     PatchResult,
     apply,
+    apply_all,
     status,
 )
 from ansible_collections.specdec.blackwell.plugins.module_utils._plan import run_request
@@ -312,6 +313,7 @@ def test_a_file_that_does_not_parse(home: Venv) -> None:
         ({"package": "nothing"}, "has no package 'nothing'"),
         ({"python": "/nowhere/python"}, "there is no interpreter"),
         ({"version": "latest"}, "not a version specifier"),
+        ({"ledger_dir": "SITE/engine/ledger"}, "'ledger_dir' is inside the package engine"),
         (
             {"package": None, "path": "/nowhere/x.py", "edits": [{"in": "A", "base": "B"}]},
             "there is no file /nowhere/x.py",
@@ -319,6 +321,7 @@ def test_a_file_that_does_not_parse(home: Venv) -> None:
     ],
 )
 def test_bad_input(home: Venv, keys: dict[str, t.Any], said: str) -> None:
+    keys = {key: value.replace("SITE", str(home.site)) if key == "ledger_dir" else value for key, value in keys.items()}
     fails(home, SpecdecError, said, **keys)
 
 
@@ -349,7 +352,7 @@ def test_a_linked_file_is_written_through(home: Venv, tmp_path: pathlib.Path) ->
     (home.site / MODEL_FILE).rename(tmp_path / "real.py")
     (home.site / MODEL_FILE).symlink_to(tmp_path / "real.py")
     fails(home, Refused, "'follow' is false", follow=False)
-    put_on(home)
+    assert put_on(home).links == [f"{home.site / MODEL_FILE} -> {tmp_path / 'real.py'}"]
     assert (home.site / MODEL_FILE).is_symlink()
     assert b"SupportsDraft" in (tmp_path / "real.py").read_bytes()
     take_back(home)
@@ -361,7 +364,7 @@ def test_a_linked_package_is_written_through(home: Venv, tmp_path: pathlib.Path)
     (home.site / "engine").rename(tmp_path / "engine")
     (home.site / "engine").symlink_to(tmp_path / "engine")
     fails(home, Refused, "'follow' is false", follow=False)
-    put_on(home)
+    assert put_on(home).links == [f"{home.site / 'engine'} -> {tmp_path / 'engine'}"]
     assert b"SupportsDraft" in (tmp_path / MODEL_FILE).read_bytes()
     take_back(home)
     assert (tmp_path / MODEL_FILE).read_bytes() == MODEL
@@ -461,6 +464,31 @@ def test_two_patches_go_in_any_order(tmp_path: pathlib.Path) -> None:
         assert home.tree() == original
 
 
+def test_a_revision_keeps_its_place_so_what_stands_on_it_goes_on_standing(home: Venv) -> None:
+    put_on(home, name="under", edits=[METHOD])
+    over = {"file": MODEL_FILE, "in": "Outer.draft", "insert": "y = 2", "at": "start"}
+    put_on(home, name="over", edits=[over])
+    put_on(home, name="under", edits=[METHOD, IMPORT])
+    assert listed(home) == {"under": "whole", "over": "whole"}
+    fails(home, Refused, "the former under cannot be taken back alone: over was applied", name="under", edits=[IMPORT])
+    take_back(home, name="over")
+    take_back(home, name="under")
+    assert home.read(MODEL_FILE) == MODEL
+
+
+def test_hosts_converge_whatever_they_had_before(home: Venv, tmp_path: pathlib.Path) -> None:
+    """A revised host and a fresh one end with the same bytes."""
+    put_on(home, name="one", edits=[METHOD])
+    put_on(home, name="two", edits=[IMPORT, BASE])
+    revised = [{"file": MODEL_FILE, "in": "Outer", "method": "def draft(self):\n    return 2\n"}]
+    put_on(home, name="one", edits=revised)
+    fresh = Venv(tmp_path / "fresh")
+    fresh.install()
+    put_on(fresh, name="one", edits=revised)
+    put_on(fresh, name="two", edits=[IMPORT, BASE])
+    assert home.tree() == fresh.tree()
+
+
 def test_what_is_left_is_as_if_the_other_had_never_been(home: Venv, tmp_path: pathlib.Path) -> None:
     put_on(home, name="one", edits=[IMPORT, BASE])
     put_on(home, name="two", edits=[METHOD])
@@ -504,6 +532,51 @@ def test_a_patch_that_found_all_of_it_there_keeps_it(home: Venv) -> None:
     assert listed(home) == {"two": "whole"}
     take_back(home, name="two")
     assert home.read(MODEL_FILE) == MODEL
+
+
+# --- several patches in one go
+
+
+def test_a_set_of_patches_goes_on_in_one_transaction(home: Venv) -> None:
+    requests = [
+        ask(home, name="one", edits=[IMPORT, BASE]),
+        ask(home, name="two", edits=[IMPORT, METHOD]),
+        ask(home, name="three", edits=[ENTRY], version=">=9"),
+    ]
+    before = snapshot(home.root)
+    foreseen = apply_all(requests, run_request, check_mode=True)
+    assert snapshot(home.root) == before
+    results = apply_all(requests, run_request, check_mode=False)
+    assert [result.diff for result in foreseen] == [result.diff for result in results]
+    assert [states(result) for result in results] == [["applied", "applied"], ["present", "applied"], []]
+    assert [result.skipped for result in results] == [False, False, True]
+    # Each shows its own part, on what those before it made.
+    assert results[1].diff[0]["before"] == results[0].diff[0]["after"]
+    assert results[1].diff[0]["after"] == home.read(MODEL_FILE).decode()
+    assert not any(result.changed for result in apply_all(requests, run_request, check_mode=False))
+    assert listed(home) == {"one": "whole", "two": "whole"}
+    back = [ask(home, name=name, state="absent") for name in ("one", "two")]
+    apply_all(back, run_request, check_mode=False)
+    assert home.read(MODEL_FILE) == MODEL
+    assert ledger_of(home)["files"] == {}
+
+
+def test_a_set_of_patches_is_all_or_nothing(home: Venv) -> None:
+    before = home.tree()
+    requests = [ask(home, name="one"), ask(home, name="two", edits=[{"file": MODEL_FILE, "in": "No", "base": "X"}])]
+    for check_mode in (True, False):
+        with pytest.raises(Drift, match="two: the edit cannot be applied"):
+            apply_all(requests, run_request, check_mode=check_mode)
+    assert home.tree() == before
+    assert not home.ledger.exists()
+
+
+def test_a_set_names_each_patch_once_and_one_ledger(home: Venv, tmp_path: pathlib.Path) -> None:
+    with pytest.raises(BadInput, match="two patches of one name"):
+        apply_all([ask(home), ask(home)], run_request, check_mode=False)
+    with pytest.raises(BadInput, match="one ledger"):
+        apply_all([ask(home), ask(home, name="x", ledger_dir=str(tmp_path))], run_request, check_mode=False)
+    assert apply_all([], run_request, check_mode=False) == []
 
 
 # --- upgrades
@@ -578,6 +651,42 @@ def test_a_checkout_in_the_tree_of_an_editable_install(home: Venv, tmp_path: pat
     assert put_on(home).changed
     take_back(home)
     assert (tree / MODEL_FILE).read_bytes() == MODEL.replace(b"return x", b"return -x")
+
+
+def test_an_alternative_in_another_file_is_taken_after_an_upgrade(home: Venv) -> None:
+    """Part of the engine moved: the edit moves along, and the place where it was is given back."""
+    edits: list[dict[str, t.Any]] = [
+        {"any_of": [{"file": "engine/better.py", "in": "Outer", "base": "New"}, {**BASE, "base": "New"}]}
+    ]
+    put_on(home, edits=edits)
+    assert b"New" in home.read(MODEL_FILE)
+    home.put({"engine/better.py": MODEL})
+    result = put_on(home, edits=edits)
+    assert {os.path.basename(item["path"]) for item in result.files if item["changed"]} == {"better.py", "model.py"}
+    assert home.read(MODEL_FILE) == MODEL
+    assert b"New" in home.read("engine/better.py")
+    take_back(home)
+    assert home.read("engine/better.py") == MODEL
+    assert ledger_of(home)["files"] == {}
+
+
+def test_the_engine_moves_within_its_venv(home: Venv, tmp_path: pathlib.Path) -> None:
+    """As from one Python's lib to the next's, or to an editable tree: the old place is given back."""
+    put_on(home)
+    shutil.copytree(home.site / "engine", tmp_path / "src" / "engine")
+    for path, data in FILES.items():
+        (tmp_path / "src" / path).write_bytes(data)
+    shutil.move(str(home.site / "engine"), str(home.site / "engine_old"))
+    (home.site / "engine").mkdir()
+    shutil.move(str(home.site / "engine_old" / "model.py"), str(home.site / "engine" / "model.py"))
+    (home.site / "a.pth").write_text(f"{tmp_path / 'src'}\n")
+    put_on(home)
+    assert home.read(MODEL_FILE) == MODEL
+    assert b"SupportsDraft" in (tmp_path / "src" / MODEL_FILE).read_bytes()
+    take_back(home)
+    assert (tmp_path / "src" / MODEL_FILE).read_bytes() == MODEL
+    assert ledger_of(home)["files"] == {}
+    assert status(python=home.python)["ledger_state"] == "ok"
 
 
 # --- edited by hand
@@ -887,11 +996,29 @@ def test_a_process_that_changed_its_title_is_known_by_its_libraries(home: Venv) 
         try:
             assert child.stdout is not None
             child.stdout.readline()
-            assert older_processes(str(home.root), time.time() + 1) == [child.pid]
-            assert older_processes(str(home.root), time.time() - 1000) == []
+            assert older_processes([str(home.root)], [], time.time() + 1) == [child.pid]
+            assert older_processes([str(home.root)], [], time.time() - 1000) == []
         finally:
             child.kill()
             child.wait()
+
+
+def test_of_a_shared_interpreter_only_what_runs_the_package_counts(tmp_path: pathlib.Path) -> None:
+    code = "import time; print(1, flush=True); time.sleep(60)"
+    (tmp_path / "engine").write_text(code)
+    base = os.path.realpath(sys.executable)
+    started = []
+    try:
+        for arguments in ([str(tmp_path / "engine"), "serve"], ["-c", code]):
+            child = subprocess.Popen([base, *arguments], stdout=subprocess.PIPE)
+            started.append(child)
+            assert child.stdout is not None
+            child.stdout.readline()
+        assert older_processes([], ["engine"], time.time() + 1) == [started[0].pid]
+    finally:
+        for child in started:
+            child.kill()
+            child.communicate()
 
 
 # --- users

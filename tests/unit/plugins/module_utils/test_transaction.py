@@ -358,6 +358,26 @@ def test_a_read_only_file_system(shared: Site) -> None:
 
 
 @needs_root
+def test_on_an_overlay_the_lower_layer_stays(shared: Site) -> None:
+    """As in a container: the files come from an image layer."""
+    (path,) = shared.put("a.py")
+    path.chmod(0o640)
+    layers = [shared.root / name for name in ("upper", "work", "merged")]
+    for layer in layers:
+        layer.mkdir()
+    upper, work, merged = (str(layer) for layer in layers)
+    options = f"lowerdir={shared.root / 'site'},upperdir={upper},workdir={work}"
+    with Mount("-t", "overlay", "overlay", "-o", options, merged):
+        inside = layers[2] / "pkg" / "a.py"
+        assert shared.check([inside]) is None
+        shared.write([inside])
+        assert inside.read_bytes() == NEW
+        assert os.stat(inside).st_mode & 0o777 == 0o640
+        assert sorted(os.listdir(inside.parent)) == ["a.py"]
+    assert path.read_bytes() == OLD
+
+
+@needs_root
 @pytest.mark.parametrize("where", ["package", "ledger"])
 def test_a_full_disk(shared: Site, where: str) -> None:
     paths = shared.put("a.py")
@@ -453,7 +473,7 @@ def test_a_sticky_folder(shared: Site) -> None:
     shared.pkg.chmod(0o1777)
 
     def write() -> None:
-        refused_without_snapshot(shared, paths, "is sticky, so only root or root can replace")
+        refused_without_snapshot(shared, paths, "is sticky, so only root can replace")
 
     assert in_child(write, uid=NOBODY) == 0
 
@@ -672,6 +692,51 @@ def test_a_users_journal_does_not_make_root_touch_others_files(shared: Site) -> 
     with pytest.raises(Refused, match="belongs to nobody, but"):
         shared.recover()
     assert victim.read_bytes() == OLD
+
+
+@needs_root
+def test_root_never_writes_where_a_swapped_folder_leads(shared: Site) -> None:
+    """A user swaps the package for a link to root's folder as fast as possible, while root patches the package."""
+    (path,) = shared.put("a.py")
+    outside = shared.root / "outside"
+    (outside / "__pycache__").mkdir(parents=True)
+    for name in ("a.py", "a.pyc", "__pycache__/a.cpython-311.pyc"):
+        (outside / name).write_bytes(OLD)
+    for place in (shared.root / "site", shared.pkg, path):
+        os.chown(place, NOBODY, NOBODY)
+    before = snapshot(outside)
+    child = os.fork()
+    if child == 0:
+        os.setgid(NOBODY)
+        os.setuid(NOBODY)
+        try:
+            os.chdir(shared.root / "site")
+            os.symlink(outside, "link")
+            while True:
+                os.rename("pkg", "kept")
+                os.rename("link", "pkg")
+                os.rename("pkg", "link")
+                os.rename("kept", "pkg")
+        finally:
+            os._exit(1)
+    outcomes: dict[str, int] = {}
+    try:
+        number = 0
+        while number < 5000 and not (outcomes.get("written", 0) > 10 and sum(outcomes.values()) > 100):
+            number += 1
+            try:
+                shared.write([path], b"number = %d\n" % number)
+                outcome = "written"
+            except (SpecdecError, OSError) as error:
+                outcome = type(error).__name__
+            outcomes[outcome] = outcomes.get(outcome, 0) + 1
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+    assert snapshot(outside) == before
+    # The attack was on, and root got its work done in between.
+    assert outcomes.get("written") and sum(outcomes.values()) > outcomes["written"]
+    assert set(outcomes) <= {"written", "Refused", "Gone", "BadInput", "SpecdecError"}
 
 
 @needs_root

@@ -11,7 +11,6 @@ import types
 import typing as t
 
 import pytest
-
 from ansible.module_utils.testing import patch_module_args
 
 Result = t.Dict[str, t.Any]

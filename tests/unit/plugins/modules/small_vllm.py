@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""An engine in the shape of vLLM, small enough to import anywhere: an interface, a registry, two text models, a wrapper."""
+"""An engine in the shape of vLLM, small enough to import anywhere: an interface, a registry, models, a wrapper."""
 
 from __future__ import annotations
 
@@ -198,7 +198,10 @@ from vllm.utils import init_vllm_registered_model
 class SeeingForConditionalGeneration(SupportsMultiModal, SupportsPP):
     def __init__(self, *, vllm_config, prefix=""):
         self.language_model = init_vllm_registered_model(
-            vllm_config=vllm_config, hf_config=vllm_config.text_config, prefix=prefix, architectures=["PlainForCausalLM"]
+            vllm_config=vllm_config,
+            hf_config=vllm_config.text_config,
+            prefix=prefix,
+            architectures=["PlainForCausalLM"],
         )
 
     def forward(self, input_ids, positions, intermediate_tensors=None, inputs_embeds=None):

@@ -202,7 +202,7 @@ def test_without_record_what_is_there_counts_as_native_with_a_note(tmp_path: pat
 def test_a_patch_that_breaks_the_import_is_taken_back(tmp_path: pathlib.Path, run: Runner) -> None:
     refuses = FILES[f"{MODELS}interfaces.py"].replace(
         b"    supports_eagle3: ClassVar",
-        b"    def __init_subclass__(cls, **given):\n        raise TypeError('not here')\n\n    supports_eagle3: ClassVar",
+        b"    def __init_subclass__(cls):\n        raise TypeError('not here')\n\n    supports_eagle3: ClassVar",
     )
     venv = Venv(tmp_path / "venv")
     venv.install("vllm", "0.1", {**FILES, f"{MODELS}interfaces.py": refuses})
@@ -284,12 +284,17 @@ def test_bad_options(venv: Venv, run: Runner, more: dict[str, t.Any], said: str)
     assert said in run.fails(eagle3_patch, **{**asked(venv), **more})["msg"]
 
 
-def test_no_engine_there(venv: Venv, run: Runner) -> None:
-    missing = [asked(venv, PLAIN, engine="sglang"), asked(venv, PLAIN, python="/nowhere/bin/python")]
-    for given in missing:
-        for module in (eagle3_patch, eagle3_info):
-            assert run.fails(module, **given)["installed"] is False
-        assert run.parity(eagle3_patch, **given, state="absent")["changed"] is False
+@pytest.mark.parametrize(
+    "given", [{"engine": "sglang"}, {"python": "/nowhere/bin/python"}], ids=["no-package", "no-interpreter"]
+)
+def test_no_engine_there(venv: Venv, run: Runner, given: dict[str, t.Any]) -> None:
+    options = asked(venv, PLAIN, **given)
+    for module in (eagle3_patch, eagle3_info):
+        assert run.fails(module, **options)["installed"] is False
+    foretold = run.run(eagle3_patch, check=True, **options)
+    assert (foretold["changed"], foretold["installed"]) == (False, False)
+    assert foretold["msg"].startswith("engine would be installed first: ")
+    assert run.parity(eagle3_patch, **options, state="absent")["changed"] is False
 
 
 def test_edits_of_the_user_on_the_same_file_are_left_in_place(venv: Venv, run: Runner) -> None:

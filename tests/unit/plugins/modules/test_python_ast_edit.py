@@ -202,6 +202,12 @@ def test_info_tells_of_every_patch(venv: Venv, run: Runner) -> None:
     assert run.run(python_ast_edit_info, python=venv.python)["patches"][0]["state"] == "gone"
 
 
+def test_info_without_an_interpreter(run: Runner) -> None:
+    result = run.fails(python_ast_edit_info, python="/nowhere/bin/python")
+    assert result["installed"] is False
+    assert "/nowhere/bin/python" in result["msg"]
+
+
 def large_edits() -> list[dict[str, t.Any]]:
     """More than 200 KiB, which is more than fits into a pipe that nobody reads."""
     body = "\n".join(f"    value_{line} = {'x' * 80!r}" for line in range(220))
