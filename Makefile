@@ -5,7 +5,7 @@
 # The two that matter: make demo, make test. Everything they need is put into .venv/ and build/ below this folder.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lint format sanity units units-all corpus molecule test demo demo-clean bench changelog clean
+.PHONY: help setup lint format sanity units units-all corpus faults molecule test demo demo-clean bench compare changelog clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | while IFS='	' read -r name what; do printf '  make %-12s %s\n' "$$name" "$$what"; done
@@ -47,6 +47,14 @@ molecule: ## the role in real containers over ssh
 bench: ## time against ping, against chains of core modules, and against ansible.posix.patch
 	@scripts/setup molecule
 	@scripts/bench
+
+faults: ## the module killed at every step, and real installers
+	@scripts/setup molecule
+	@scripts/test faults
+
+compare: ## what core's and ansible.posix's modules do to the same files
+	@scripts/setup molecule
+	@scripts/compare
 
 changelog: setup ## bring the newest entry of CHANGELOG.md up to the modules and texts that there are
 	@bash -c "source scripts/lib.sh && antsibull-changelog release --update-existing --reload-plugins --refresh-plugins"

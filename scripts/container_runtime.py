@@ -25,7 +25,7 @@ CAP_SYS_RESOURCE = 24
 # What podman asks for when nothing else is said.
 PODMAN_NOFILE = 1048576
 PODMAN_NPROC = 1048576
-PACKAGES = "requirements/apt-molecule.txt"
+PACKAGES = "requirements/apt-tests.txt"
 
 Which = Callable[[str], "str | None"]
 

@@ -14,7 +14,9 @@ import re
 import shlex
 import typing as t
 
-_FLAVOUR = re.compile(r"NVRM version:\s*NVIDIA UNIX (Open )?(?:Kernel Module for )?(\S+)\s+(?:Kernel Module\s+)?(\d\S*)")
+_FLAVOUR = re.compile(
+    r"NVRM version:\s*NVIDIA UNIX (Open )?(?:Kernel Module for )?(\S+)\s+(?:Kernel Module\s+)?(\d\S*)"
+)
 _XID = re.compile(r"NVRM: Xid \((?:PCI:)?([^)]*)\): (\d+),?\s*(.*)")
 _WATCHED = re.compile(r"^(?:amd_iommu|intel_iommu|iommu|iommu\.\w+|pcie_aspm|pcie_port_pm|pci|nvidia\S*|modprobe\S*)$")
 _MAX_XIDS = 50

@@ -24,6 +24,8 @@ from ansible_collections.specdec.blackwell.plugins.module_utils._parse import pa
 from ansible_collections.specdec.blackwell.plugins.module_utils._scope import Block, Scope
 from ansible_collections.specdec.blackwell.plugins.module_utils._source import DEFINITIONS, Source, blocks_of
 
+# Name of the run that stands for whatever branches a try has.
+OPEN = "SPECDEC_OPEN"
 _TRY_HEADER = re.compile(r"\s*try\s*:")
 
 
@@ -158,7 +160,7 @@ def _parse(text: str, what: str) -> list[ast.stmt]:
     spans = list(placeholders(text, what=what))
     runs = [index for index, span in enumerate(spans) if span[3]]
     failure: SyntaxError | None = None
-    for tail in ("", f"\nfinally:\n    {RUN}") if _TRY_HEADER.match(text) else ("",):
+    for tail in ("", f"\nfinally:\n    {RUN}{OPEN}") if _TRY_HEADER.match(text) else ("",):
         for stars in itertools.islice(itertools.product(("", "*", "**"), repeat=len(runs)), 729):
             star_of = dict(zip(runs, stars))
             pieces: list[bytes] = []
@@ -261,6 +263,7 @@ def _features(node: ast.AST) -> frozenset[str]:
 
 
 __all__ = (
+    "OPEN",
     "Found",
     "Pattern",
     "placeholders",

@@ -11,10 +11,10 @@ every proof holds, or no file changes.
 from __future__ import annotations
 
 import base64
-import re
 from typing import Any, NamedTuple, Sequence, cast
 
 from ansible_collections.specdec.blackwell.plugins.module_utils import _proof as proof
+from ansible_collections.specdec.blackwell.plugins.module_utils._draft import Draft
 from ansible_collections.specdec.blackwell.plugins.module_utils._edit import Alternative, Edit, files_of, parse_edits
 from ansible_collections.specdec.blackwell.plugins.module_utils._errors import Drift, Refused, SpecdecError
 from ansible_collections.specdec.blackwell.plugins.module_utils._ops._base import (
@@ -26,10 +26,8 @@ from ansible_collections.specdec.blackwell.plugins.module_utils._ops._base impor
     Context,
     Verdict,
 )
-from ansible_collections.specdec.blackwell.plugins.module_utils._scope import resolve
-from ansible_collections.specdec.blackwell.plugins.module_utils._source import Source, Splice
-
-_NEWLINE = re.compile(rb"\r\n|\r|\n")
+from ansible_collections.specdec.blackwell.plugins.module_utils._scope import Scope, resolve
+from ansible_collections.specdec.blackwell.plugins.module_utils._source import Source
 
 
 class File(NamedTuple):
@@ -46,6 +44,7 @@ class Result(NamedTuple):
     edit: Edit
     taken: Alternative
     verdict: Verdict
+    scope: Scope | None = None
 
     @property
     def fatal(self) -> bool:
@@ -79,41 +78,25 @@ class Workspace:
         self.files = files
         self.known = known
         self.before: dict[str, Source] = {}
-        self.now: dict[str, Source] = {}
+        self.drafts: dict[str, Draft] = {}
 
-    def load(self, name: str) -> Source | None:
+    def load(self, name: str) -> Draft | None:
         """The file as it stands now; None when it does not exist."""
-        if name not in self.now:
+        if name not in self.drafts:
             file = self.files.get(name)
             if file is None:
                 return None
-            source = Source.parse(file.data, path=name or "the file")
-            self.before[name] = self.now[name] = source
-        return self.now[name]
+            self.before[name] = Source.parse(file.data, path=name or "the file")
+            self.drafts[name] = Draft(self.before[name])
+        return self.drafts[name]
 
     def context(self, name: str) -> Context:
         file = cast(File, self.files[name])
         return Context(file.module, file.is_package, self.known)
 
-    def apply(self, alternative: Alternative, verdict: Verdict) -> None:
-        """Take an edit's splices over, after the proofs that concern it alone."""
-        source = self.now[alternative.file]
-        splices = [item._replace(text=_with_newlines(source, item)) for item in verdict.splices]
-        try:
-            after = source.with_splices(splices)
-        except SpecdecError as error:
-            raise proof.fail(source.path, error.message) from None
-        proof.check_undo(source, after, splices)
-        scope = resolve(source, alternative.scope, occurrence=alternative.occurrence)
-        proof.check_outside(source, after, splices, scope.parents + (scope.node,))
-        self.now[alternative.file] = after
-
-
-def _with_newlines(source: Source, item: Splice) -> bytes:
-    """The text of a splice with the line ends that the file has there."""
-    if b"\n" not in item.text and b"\r" not in item.text:
-        return item.text
-    return _NEWLINE.sub(lambda match: source.newline_at(item.start), item.text)
+    def apply(self, result: Result) -> None:
+        """Take an edit's splices over."""
+        self.drafts[result.taken.file].apply(cast(Scope, result.scope), result.verdict.splices)
 
 
 def run_edits(edits: Sequence[Edit], space: Workspace) -> list[Result]:
@@ -122,7 +105,7 @@ def run_edits(edits: Sequence[Edit], space: Workspace) -> list[Result]:
     for edit in edits:
         result = _examine(edit, space)
         if result.verdict.state == PRISTINE and result.verdict.splices:
-            space.apply(result.taken, result.verdict)
+            space.apply(result)
         results.append(result)
     return results
 
@@ -131,7 +114,7 @@ def _examine(edit: Edit, space: Workspace) -> Result:
     """The first alternative that is pristine or present; else one that is obsolete; else the first of the failures."""
     results = []
     for alternative in edit.alternatives:
-        result = Result(edit, alternative, _verdict(alternative, space))
+        result = Result(edit, alternative, *_verdict(alternative, space))
         if result.verdict.state in (PRISTINE, PRESENT):
             return result
         results.append(result)
@@ -146,22 +129,36 @@ def _examine(edit: Edit, space: Workspace) -> Result:
     return results[0]._replace(verdict=results[0].verdict._replace(message=message, candidates=candidates))
 
 
-def _verdict(alternative: Alternative, space: Workspace) -> Verdict:
-    source = space.load(alternative.file)
-    if source is None:
-        return Verdict(DRIFTED, message=f"there is no file {alternative.file}")
+def _verdict(alternative: Alternative, space: Workspace) -> tuple[Verdict, Scope | None]:
+    draft = space.load(alternative.file)
+    if draft is None:
+        return Verdict(DRIFTED, message=f"there is no file {alternative.file}"), None
+    local = alternative.operation.local and alternative.scope and alternative.occurrence is None
+    scope = draft.scope(alternative.scope) if local else None
+    if scope is not None:
+        verdict, scope = _examined(alternative, scope.source, scope, space)
+        if verdict.state in (PRISTINE, PRESENT):
+            return _or_obsolete(alternative, verdict, space), scope
+    verdict, scope = _examined(alternative, draft.whole(), None, space)
+    return _or_obsolete(alternative, verdict, space), scope
+
+
+def _examined(
+    alternative: Alternative, source: Source, scope: Scope | None, space: Workspace
+) -> tuple[Verdict, Scope | None]:
     try:
-        scope = resolve(source, alternative.scope, occurrence=alternative.occurrence)
-        verdict = alternative.operation.examine(scope, space.context(alternative.file))
+        scope = scope or resolve(source, alternative.scope, occurrence=alternative.occurrence)
+        return alternative.operation.examine(scope, space.context(alternative.file)), scope
     except Drift as error:
-        details = error.details
-        verdict = Verdict(
-            details["state"], message=error.message, candidates=details["candidates"], matches=details["matches"]
-        )
+        state, candidates, matches = (error.details[key] for key in ("state", "candidates", "matches"))
+        return Verdict(state, message=error.message, candidates=candidates, matches=matches), None
     except Refused as error:
-        verdict = Verdict(DRIFTED, message=error.message)
+        return Verdict(DRIFTED, message=error.message), None
     except RecursionError:
         raise Refused(f"{source.path} is nested too deeply") from None
+
+
+def _or_obsolete(alternative: Alternative, verdict: Verdict, space: Workspace) -> Verdict:
     if verdict.state != PRESENT and _is_obsolete(alternative, space):
         return Verdict(OBSOLETE, message="upstream has it another way", line=verdict.line)
     return verdict
@@ -195,7 +192,7 @@ def plan(edits: Any, files: dict[str, File | None], *, known: bool = False) -> d
     planned: dict[str, dict[str, Any]] = {}
     for name, _source in space.before.items():
         file = cast(File, files[name])
-        after = space.now[name].encode() if ok else file.data
+        after = space.drafts[name].whole().encode() if ok else file.data
         planned[name] = {"after": after, "changed": after != file.data}
     if ok:
         _check_twice(parsed, files, planned)

@@ -128,7 +128,7 @@ def resolve(source: Source, name: str | None, *, occurrence: int | None = None) 
     module = Scope("", source.tree, source)
     if not name:
         return module
-    found = _find(module, name.split("."))
+    found = named(module, name)
     if not found:
         raise Drift(f"{source.path} has no {name}", state="drifted", candidates=nearest_scopes(source, name), matches=0)
     if occurrence is not None:
@@ -148,6 +148,11 @@ def resolve(source: Source, name: str | None, *, occurrence: int | None = None) 
             matches=len(found),
         )
     return found[0]
+
+
+def named(module: Scope, name: str) -> list[Scope]:
+    """Every definition that ``name`` may mean."""
+    return _find(module, name.split("."))
 
 
 def _find(scope: Scope, parts: Sequence[str]) -> list[Scope]:
@@ -194,4 +199,14 @@ def _candidate(source: Source, name: str, node: ScopeNode) -> str:
     return f"line {line}: {name}"
 
 
-__all__ = ("Block", "Scope", "ScopeNode", "resolve", "all_scopes", "nearest_scopes", "outer_expressions", "is_overload")
+__all__ = (
+    "Block",
+    "Scope",
+    "ScopeNode",
+    "resolve",
+    "named",
+    "all_scopes",
+    "nearest_scopes",
+    "outer_expressions",
+    "is_overload",
+)

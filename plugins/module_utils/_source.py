@@ -124,13 +124,17 @@ class Source:
     :ivar path: the name used in messages.
     :ivar text: the content as UTF-8 bytes, without BOM.
     :ivar tree: its ``ast.Module``; columns count bytes of ``text``.
+    :ivar module: the tree to look names of the module up in; it differs from ``tree`` in a part of a file.
+    :ivar padding: bytes of empty lines that stand for what precedes a part of a file.
     """
 
-    def __init__(self, *, path: str, text: bytes, encoding: str) -> None:
+    def __init__(self, *, path: str, text: bytes, encoding: str, padding: int = 0) -> None:
         self.path = path
         self.text = text
         self.encoding = encoding
         self.tree = parse_text(text.decode("utf-8"), path)
+        self.module = self.tree
+        self.padding = padding
         self._starts = lexer.line_starts(text)
         self._unit: bytes | None = None
         self._inside: set[int] | None = None
@@ -190,7 +194,23 @@ class Source:
 
     def with_splices(self, splices: Sequence[Splice]) -> Source:
         """The file after ``splices``, parsed anew."""
-        return Source(path=self.path, text=splice(self.text, splices), encoding=self.encoding)
+        text = splice(self.text, splices)
+        after = Source(path=self.path, text=text, encoding=self.encoding, padding=self.padding)
+        if self.padding:
+            after._unit = self.indent_unit
+        return after
+
+    def part(self, text: bytes, *, line: int, newline: bytes) -> Source:
+        """A piece of the file that begins with line ``line``, as a source with the file's line numbers."""
+        padding = newline * (line - 1)
+        part = Source(path=self.path, text=padding + text, encoding=self.encoding, padding=len(padding))
+        part._unit = self.indent_unit
+        return part
+
+    @property
+    def first_line(self) -> int:
+        """The number of the first line that is no padding."""
+        return self.line_of(self.padding)
 
     # positions
 

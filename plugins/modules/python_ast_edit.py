@@ -67,12 +67,13 @@ options:
   edits:
     description:
       - The edits, applied in order. A later one sees what an earlier one made.
-      - Each has one operation, V(import), V(base), V(method), V(insert), V(replace), V(remove) or V(element), and
-        says where with C(file) (a path as C(RECORD) has it) and C(in) (a scope such as C(Class.method)).
+      - Each has one operation, V(import), V(base), V(method), V(insert), V(replace), V(remove), V(wrap), V(unwrap),
+        V(parameter), V(branch), V(element), V(argument), V(decorator) or V(rename), and says where with C(file) (a path
+        as C(RECORD) has it) and C(in) (a scope such as C(Class.method)).
       - Every edit may have C(id), C(required), C(count), C(occurrence), C(state), C(obsolete_when) and C(any_of).
       - Python source is given as a string. V(value=true) in YAML is a boolean, not source, and is refused; quote it.
       - Source with C({{), C({%) or C({#) needs the YAML tag C(!unsafe).
-      - The whole language, with its fine print, is described in C(docs/edits.md) of this collection.
+      - The whole language, with its fine print, is described in C(docs/edit-language.md) of this collection.
       - Required with O(state=present).
     type: list
     elements: dict

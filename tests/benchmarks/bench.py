@@ -7,8 +7,8 @@ One container is the host; its vLLM 0.16.0 is laid anew before each first run, o
 turns within each round, and medians are compared. After each run the installed source itself is asked whether the
 result is the wanted one, so a way that is quick because it does nothing is found out.
 
-Beside the clock's time stands the processor's, of the controller's processes and of the container: it says the same on a
-machine that is busy with something else.
+Beside the clock's time stands the processor's, of the controller's processes and of the container: it says the same on
+a machine that is busy with something else.
 """
 
 from __future__ import annotations

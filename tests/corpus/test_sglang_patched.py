@@ -10,7 +10,6 @@ their arguments in place, as the engine's kernels do: a state that was kept with
 """
 
 from __future__ import annotations
-
 import __future__
 
 import ast
@@ -39,10 +38,6 @@ Entry = dict[str, Any]
 N = 6
 PRIME = 2**61 - 1
 SETTER, GETTER = "set_eagle3_layers_to_capture", "get_embed_and_head"
-
-# release -> state or shape -> how many. A pinned release does not change, so these are exact.
-MATRIX: dict[str, dict[str, int]] = {}
-
 
 # trees
 
@@ -82,9 +77,8 @@ _PATCHED: dict[str, Patched] = {}
 
 
 def patched(version: str) -> Patched:
-    """Made once, kept for the one release that is at hand."""
+    """Made once."""
     if version not in _PATCHED:
-        _PATCHED.clear()
         _PATCHED[version] = Patched(version)
     return _PATCHED[version]
 
@@ -328,7 +322,12 @@ class Communicator(Norm):
         return after
 
     def prepare_attn_and_capture_last_layer_outputs(
-        self, hidden: Tensor, residual: Tensor | None, batch: Any, captured_last_layer_outputs: Any = None, **kwargs: Any
+        self,
+        hidden: Tensor,
+        residual: Tensor | None,
+        batch: Any,
+        captured_last_layer_outputs: Any = None,
+        **kwargs: Any,
     ) -> tuple[Tensor, Tensor]:
         hidden, residual = self.prepare_attn(hidden, residual, batch)
         if captured_last_layer_outputs is not None:
@@ -396,6 +395,11 @@ def snapshot(hidden: Tensor, residual: Tensor | None) -> Tensor:
     return hidden.clone() if residual is None else hidden + residual
 
 
+def entry_norm(norm: Any, hidden: Tensor, residual: Tensor | None) -> Any:
+    """The engine's own opening of a layer."""
+    return (norm(hidden), hidden) if residual is None else norm(hidden, residual)
+
+
 class Logits:
     """The logits processor: keeps what it is given."""
 
@@ -403,7 +407,13 @@ class Logits:
         self.calls: list[tuple[Any, ...]] = []
 
     def __call__(
-        self, input_ids: Any, hidden_states: Any, lm_head: Any, logits_metadata: Any, aux_hidden_states: Any = None, **rest: Any
+        self,
+        input_ids: Any,
+        hidden_states: Any,
+        lm_head: Any,
+        logits_metadata: Any,
+        aux_hidden_states: Any = None,
+        **rest: Any,
     ) -> str:
         self.calls.append((hidden_states, lm_head, aux_hidden_states))
         return "logits"
@@ -422,7 +432,9 @@ class Model:
         if method is not None:
             function = self._machine.function(method.owner, method.node)
             marks = [ast.unparse(mark) for mark in method.node.decorator_list]
-            bound = (lambda *args, **kwargs: function(self, *args, **kwargs)) if "staticmethod" not in marks else function
+            bound = (
+                (lambda *args, **kwargs: function(self, *args, **kwargs)) if "staticmethod" not in marks else function
+            )
             return bound() if "property" in marks else bound
         value = self._machine.attribute(self, name)
         self.__dict__[name] = value
@@ -493,6 +505,7 @@ class Machine:
             space.update({name: AnyClass(name, (), {}) for name in asked if not hasattr(builtins, name)})
             space.update(islice=itertools.islice, math=math, nullcontext=contextlib.nullcontext, residual_batch=Owner())
             space.update(general_mm_embed_routine=routine, AuxHiddenStateList=StateList)
+            space.update(input_norm_maybe_fuse_allreduce=entry_norm)
             space.update(snapshot=snapshot, finish_layer_stack=lambda hidden, residual, batch: (hidden, residual))
             space["super_of"] = lambda model: Above(model, owner)
             space.update(self._helpers(owner, names))
@@ -600,6 +613,102 @@ class Machine:
 VERSIONS = ["0.5.2", "0.5.4.post3", "0.5.9", "0.5.10", "0.5.13", "0.5.17", "0.5.20", "0.5.21", "0.5.23"]
 IDS = [0, 2, N - 2]
 
+# Release to state or shape to how many. A pinned release does not change, so these are exact.
+MATRIX: dict[str, dict[str, int]] = {
+    "0.5.2": {
+        "absent": 26,
+        "by_hand": 19,
+        "classic": 26,
+        "delegate": 11,
+        "delegate+": 3,
+        "methods": 4,
+        "native": 11,
+        "single": 13,
+    },
+    "0.5.4.post3": {
+        "absent": 27,
+        "by_hand": 21,
+        "classic": 25,
+        "delegate": 17,
+        "delegate+": 5,
+        "methods": 9,
+        "native": 15,
+        "single": 14,
+    },
+    "0.5.9": {
+        "absent": 34,
+        "by_hand": 24,
+        "classic": 30,
+        "delegate": 23,
+        "delegate+": 7,
+        "methods": 13,
+        "native": 30,
+        "single": 17,
+    },
+    "0.5.10": {
+        "absent": 43,
+        "by_hand": 29,
+        "classic": 30,
+        "delegate": 22,
+        "delegate+": 7,
+        "methods": 13,
+        "native": 32,
+        "single": 17,
+    },
+    "0.5.13": {
+        "absent": 51,
+        "by_hand": 32,
+        "classic": 32,
+        "delegate": 25,
+        "delegate+": 8,
+        "methods": 10,
+        "native": 43,
+        "single": 18,
+    },
+    "0.5.17": {
+        "absent": 55,
+        "by_hand": 47,
+        "classic": 29,
+        "delegate": 26,
+        "delegate+": 7,
+        "methods": 13,
+        "native": 46,
+        "single": 18,
+    },
+    "0.5.20": {
+        "absent": 60,
+        "by_hand": 55,
+        "classic": 33,
+        "delegate": 26,
+        "delegate+": 9,
+        "methods": 19,
+        "native": 51,
+        "single": 20,
+    },
+    "0.5.21": {
+        "absent": 62,
+        "by_hand": 51,
+        "classic": 33,
+        "delegate": 27,
+        "delegate+": 11,
+        "methods": 20,
+        "native": 49,
+        "single": 21,
+        "stage": 8,
+    },
+    "0.5.23": {
+        "absent": 64,
+        "by_hand": 51,
+        "classic": 29,
+        "delegate": 29,
+        "delegate+": 10,
+        "methods": 18,
+        "native": 54,
+        "single": 21,
+        "stage": 14,
+    },
+}
+
 
 def check(root: Reader, view: Reader, name: str) -> None:
     """Run one patched architecture; an AssertionError says what is wrong."""
@@ -641,3 +750,102 @@ def check_wrapper(view: Reader, name: str) -> bool:
     one, other = getattr(model, GETTER)(), getattr(inner, GETTER)()
     assert [str(item) for item in one] == [str(item) for item in other]
     return True
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_what_is_called_patchable_is_native_once_patched(version: str) -> None:
+    made = patched(version)
+    counts = Counter(entry["shape"] or entry["state"] for entry in made.before.values())
+    assert dict(counts) == MATRIX[version]
+    names = sorted(made.before)
+    with release_view(str(made.root), "sglang", made.contents) as view:
+        after = survey(Path(view), names)
+    for name, entry in made.before.items():
+        wanted = "native" if entry["state"] == "patchable" else entry["state"]
+        assert after[name]["state"] == wanted, (name, after[name]["reason"])
+        assert after[name]["edits"] == []
+        assert (entry["state"] == "patchable") == bool(entry["edits"])
+        assert (entry["reason"] is None) == (entry["state"] in ("native", "patchable"))
+        if entry["edits"]:
+            assert planned(made.root, made.contents, entry["edits"]) == {}, name
+    for name, data in made.contents.items():
+        ast.parse(data, name)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_every_patched_forward_hands_out_what_the_next_layer_is_given(version: str) -> None:
+    made = patched(version)
+    wrong: dict[str, str] = {}
+    passed = Counter[str]()
+    with release_view(str(made.root), "sglang", made.contents) as view:
+        root, changed = Reader(str(made.root)), Reader(view)
+        for name, entry in made.before.items():
+            if entry["state"] != "patchable":
+                continue
+            try:
+                if entry["shape"].startswith("delegate"):
+                    passed["wrapper" if check_wrapper(changed, name) else "told by a config"] += 1
+                else:
+                    check(root, changed, name)
+                    passed[entry["shape"]] += 1
+            except Exception as error:
+                wrong[name] = f"{type(error).__name__}: {error}"
+    assert wrong == {}
+    assert passed["told by a config"] <= 3 and sum(passed.values()) > 50
+
+
+# A patch that is wrong in one way: the architecture, and what becomes of its edits' text.
+PLANTED = {
+    "residual left out": ("0.5.9", "MixtralForCausalLM", "hidden_states + residual", "hidden_states.clone()"),
+    "ids off by one": (
+        "0.5.9",
+        "MixtralForCausalLM",
+        "if i in self.layers_to_capture",
+        "if i + 1 in self.layers_to_capture",
+    ),
+    "setter does not shift": ("0.5.9", "MixtralForCausalLM", "[layer_id + 1 for", "[layer_id for"),
+    "states not handed on": (
+        "0.5.9",
+        "MixtralForCausalLM",
+        "aux_hidden_states=aux_hidden_states",
+        "aux_hidden_states=None",
+    ),
+    "no copy": ("0.5.9", "StableLmForCausalLM", "hidden_states.clone()", "hidden_states"),
+    "residual added twice": ("0.5.9", "Exaone4ForCausalLM", "hidden_states.clone()", "hidden_states + residual"),
+    "single off by one": ("0.5.9", "Olmo2ForCausalLM", "if layer_id in", "if layer_id - 1 in"),
+    "boundary ignored": (
+        "0.5.23",
+        "MixtralForCausalLM",
+        "hidden_states, aux_hidden_state = self.layers[i].attn_boundary.capture_output(hidden_states, forward_batch)",
+        "aux_hidden_state = hidden_states.clone()",
+    ),
+    "captured after instead of before": (
+        "0.5.17",
+        "KimiLinearForCausalLM",
+        "list(layer_ids)",
+        "[i + 1 for i in layer_ids]",
+    ),
+}
+
+
+@pytest.mark.parametrize("version, name, right, false", PLANTED.values(), ids=PLANTED.keys())
+def test_a_planted_wrong_patch_is_caught(version: str, name: str, right: str, false: str) -> None:
+    tree = releases.tree("sglang", version)
+    edits = survey(tree, [name])[name]["edits"]
+
+    def spoiled(edit: Entry) -> Entry:
+        return {key: value.replace(right, false) if key in TEXTS else value for key, value in edit.items()}
+
+    wrong = [spoiled(edit) for edit in edits]
+    assert wrong != edits
+    for tried, caught in ((edits, False), (wrong, True)):
+        with release_view(str(tree), "sglang", planned(tree, {}, tried)) as view:
+            try:
+                check(Reader(str(tree)), Reader(view), name)
+            except (AssertionError, TypeError):
+                assert caught
+            else:
+                assert not caught, "the wrong patch passed"
+
+
+TEXTS = ("insert", "with", "method")

@@ -24,7 +24,7 @@ import releases
 WORKER = pathlib.Path(__file__).with_name("roundtrip.py")
 FULL = os.environ.get("SPECDEC_CORPUS") == "full"
 # Of a sample: one file in so many, and the seconds that each tree may take.
-EVERY, SECONDS = 40, 8
+EVERY, SECONDS = 40, 6
 WHERE = "import sys, sysconfig; print(*sys.version_info[:2], sysconfig.get_path('stdlib'), sep='\\n')"
 OLDEST = (3, 9)
 

@@ -159,6 +159,12 @@ def _turns(node: ast.For, names: Dict[str, str]) -> Iterator[Tuple[str, Union[Tu
             yield attribute, Unknown("a layer's result is not assigned to plain names")
 
 
+def layer_calls(reader: Reader, node: ast.For, forward: MethodRef) -> List[ast.Call]:
+    """Every call of a layer in a loop, whatever becomes of its result."""
+    names = _layer_names(node, _header(node, reader, forward))
+    return [item for item in ast.walk(node) if isinstance(item, ast.Call) and _called_layer(item, names) is not None]
+
+
 def _picked(node: ast.For, turn: Turn) -> Turn:
     """``x = layer(...)`` followed by ``h = x[0]``: what is carried is ``h``."""
     if turn.residual is not None:
@@ -321,4 +327,4 @@ def _passes_on(forward: MethodRef, path: Tuple[str, ...]) -> bool:
     return len(stores) == 1 and isinstance(stores[0].value, ast.Call) and self_path(stores[0].value.func) == path
 
 
-__all__ = ("Inner", "Loop", "Turn", "bound_parameter", "find_loop")
+__all__ = ("layer_calls", "Inner", "Loop", "Turn", "bound_parameter", "find_loop")

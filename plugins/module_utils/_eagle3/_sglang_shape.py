@@ -11,11 +11,12 @@
 from __future__ import annotations
 
 import ast
-from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Set, Tuple, Union
 
 from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3 import _sglang_stream as stream
 from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._index import ClassRef, MethodRef
 from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._sglang_capture import (
+    Capture,
     find_capture,
     freely_returned,
 )
@@ -25,6 +26,7 @@ from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._sglang_
     Loop,
     bound_parameter,
     find_loop,
+    layer_calls,
 )
 from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._sglang_outer import Unknown
 from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._sglang_read import Reader, returned
@@ -318,7 +320,7 @@ def plan_inner(reader: Reader, model: ClassRef, path: Tuple[str, ...]) -> Union[
     capture = find_capture(reader, model, forward)
     embed = _shared_embedding(reader, [(model, path), *above[::-1]])
     if capture.whole:
-        return _existing(reader, model, path, forward, inner, capture.states, capture.ids, embed)
+        return _existing(reader, model, path, forward, inner, capture, embed)
     if isinstance(inner, Unknown):
         return inner
     if capture.states is not None and not freely_returned(reader, forward, capture.states):
@@ -332,10 +334,10 @@ def _existing(
     path: Tuple[str, ...],
     forward: MethodRef,
     inner: Union[Inner, Unknown],
-    states: Optional[str],
-    ids: Optional[str],
+    capture: Capture,
     embed: Optional[str],
 ) -> Union[Plan, Unknown]:
+    states, ids, setter = capture
     layers = inner.loop.layers if isinstance(inner, Inner) else _layers_of(reader, model, forward)
     if layers is None:
         return Unknown(f"{model.name} captures, but its layers cannot be found")
@@ -343,62 +345,85 @@ def _existing(
         meaning = _meaning(reader, model, inner.loop)
         if isinstance(meaning, Unknown) and "but the norm after the loop" in meaning.reason:
             return Unknown(f"{model.name} captures, but {meaning.reason}")
-    if states is not None and ids is not None and not _on_ids_only(forward, states, ids):
-        return Unknown(f"{model.name} captures on a condition of its own")
-    shift = _shift(inner.loop, forward, ids) if isinstance(inner, Inner) and ids is not None else 1
+    shift: Optional[int] = 1
+    if ids is not None:
+        wrong = _not_told(reader, model, forward, inner, states, ids)
+        shift = _shift(reader, forward, ids)
+        if setter and (wrong is not None or shift is None):
+            wrong, shift, ids = None, 1, None
+        if wrong is not None:
+            return wrong
     if shift is None:
         return Unknown(f"{model.name} captures, but which layer's state is not told by its loop")
     return Plan(METHODS, path, ids, layers, embed, shift, [], [])
 
 
+def _not_told(
+    reader: Reader,
+    model: ClassRef,
+    forward: MethodRef,
+    inner: Union[Inner, Unknown],
+    states: Optional[str],
+    ids: str,
+) -> Optional[Unknown]:
+    """Why setting ``ids`` may not do what is wanted."""
+    if isinstance(inner, Unknown):
+        return Unknown(f"{model.name} captures, but its loop is not understood: {inner.reason}")
+    if states is not None and not _on_ids_only(forward, states, ids):
+        return Unknown(f"{model.name} captures on a condition of its own")
+    return None
+
+
 def _on_ids_only(forward: MethodRef, states: str, ids: str) -> bool:
     """Whether nothing but the ids (and the list itself) decides that states are kept and handed out."""
-    counted = {
-        item.id
+    asked = [
+        node
         for node in ast.walk(forward.node)
         if isinstance(node, ast.Compare) and self_attribute(node.comparators[0]) == ids
-        for item in ast.walk(node.left)
-        if isinstance(item, ast.Name)
-    }
-    allowed = counted | {states, "self", "len"}
-    for test in _deciding(forward.node.body, states):
-        names = {item.id for item in ast.walk(test) if isinstance(item, ast.Name)}
-        own = {self_attribute(item) for item in ast.walk(test)} - {None, ids}
-        if own or not names <= allowed:
+    ]
+    inside = [item for node in asked for item in ast.walk(node)]
+    for test in _deciding(forward.node.body, states, ids):
+        left = [item for item in ast.walk(test) if not any(item is one for one in inside)]
+        names = {item.id for item in left if isinstance(item, ast.Name)}
+        own = {self_attribute(item) for item in left} - {None, ids}
+        if own or not names <= {states, "self", "len"}:
             return False
     return True
 
 
-def _deciding(body: Sequence[ast.stmt], states: str) -> Iterator[ast.expr]:
-    """The tests under which a list is added to or returned."""
+def _deciding(body: Sequence[ast.stmt], states: str, ids: str) -> Iterator[ast.expr]:
+    """The tests that ask for ids, and those under which a list is returned."""
     for node in body:
         inside = list(blocks(node))
         for part in expressions(node) if not inside else ():
             if isinstance(part, ast.IfExp) and _names(part.body, states):
                 yield part.test
-        decides = isinstance(node, ast.If) and any(_names(item, states) for item in node.body)
-        if isinstance(node, ast.If) and decides and not _not_last(node.test):
-            yield node.test
+        if isinstance(node, ast.If) and not _not_last(node.test):
+            asks = any(self_attribute(item) == ids for item in ast.walk(node.test))
+            hands = any(isinstance(item, ast.Return) and _names(item, states) for item in node.body)
+            if hands or (asks and any(_names(item, states) for item in node.body)):
+                yield node.test
         for block in inside:
-            yield from _deciding(block, states)
+            yield from _deciding(block, states, ids)
 
 
 def _names(node: ast.AST, name: str) -> bool:
     return any(isinstance(item, ast.Name) and item.id == name for item in ast.walk(node))
 
 
-def _shift(loop: Loop, forward: MethodRef, ids: str) -> Optional[int]:
+def _shift(reader: Reader, forward: MethodRef, ids: str) -> Optional[int]:
     """1 where ``i in self.ids`` is asked before layer i runs, 0 after; ``i + c`` adds c. None: not certain."""
-    found = set()
-    ran = False
-    for node in loop.node.body:
-        runs = any(turn.statement is item for turn in loop.turns for item in ast.walk(node))
-        for test in ast.walk(node):
-            if not (isinstance(test, ast.Compare) and self_attribute(test.comparators[0]) == ids):
-                continue
-            added = _added(test.left)
-            found.add(None if added is None else added + (0 if ran else 1))
-        ran = ran or runs
+    found: Set[Optional[int]] = set()
+    for loop in statements(forward.node.body):
+        calls = layer_calls(reader, loop, forward) if isinstance(loop, ast.For) else []
+        ran = False
+        for node in statements(loop.body) if isinstance(loop, ast.For) and calls else ():
+            inside = list(expressions(node))
+            for test in inside:
+                if isinstance(test, ast.Compare) and self_attribute(test.comparators[0]) == ids:
+                    added = _added(test.left)
+                    found.add(None if added is None else added + (0 if ran else 1))
+            ran = ran or any(call is item for call in calls for item in inside)
     return found.pop() if len(found) == 1 else None
 
 

@@ -254,6 +254,8 @@ def final(reader: Reader, model: ClassRef, after: Sequence[ast.stmt], hidden: st
         path = self_path(use.node.func)
         if path is None:
             continue
+        if any(self_path(item) is not None for item in arguments(use.node)):
+            return Final(UNCLEAR, f"self.{'.'.join(path)} takes more than what the loop carried")
         pair = residual is not None and residual in use.fresh and _direct(use.node, residual)
         kinds = [item for item in reader.path_types(model, path) if not takes_anything(reader, item)]
         told = {adds(reader, item) for item in kinds} or {None}

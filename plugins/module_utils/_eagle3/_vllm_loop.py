@@ -70,6 +70,11 @@ def over(node: ast.expr) -> Optional[Over]:
     if not isinstance(node, ast.Call) or not node.args:
         return None
     name = called(node)
+    if name == "islice" and called(node.args[0]) == "enumerate":
+        inner = over(node.args[0])
+        if inner is None or inner.form != "all" or inner.counted_from is not None or len(node.args) != 3:
+            return None if inner is None else Over("other", inner.attribute)
+        return Over("slice", inner.attribute, node.args[1], node.args[2], True, node.args[1])
     if name == "islice":
         attribute = self_attribute(node.args[0])
         if attribute is None:

@@ -40,7 +40,12 @@ class Verdict(NamedTuple):
 
 
 class Operation:
-    """Base of all operations. ``parse`` is in each module; ``examine`` must not change anything."""
+    """Base of all operations. ``parse`` is in each module; ``examine`` must not change anything.
+
+    :cvar local: reads nothing of the file outside of its scope, but ``source.module``.
+    """
+
+    local = False
 
     def examine(self, scope: Scope, context: Context) -> Verdict:
         raise NotImplementedError

@@ -32,6 +32,8 @@ ABSENT = True
 class Base(Operation):
     """Add a base class at a position, or take it away."""
 
+    local = True
+
     def __init__(self, text: str, name: str, where: str, anchor: str, *, absent: bool) -> None:
         self.text = text
         self.name = name
@@ -45,7 +47,7 @@ class Base(Operation):
             return drifted(f"{scope.describe()} is no class, so it cannot have the base {self.text}")
         source = scope.source
         line = node.lineno
-        renamed = aliases(source.tree)
+        renamed = aliases(source.module)
         names = [_known_as(base, renamed) for base in node.bases]
         wanted = {_last(self.name), renamed.get(self.name, _last(self.name))}
         found = [index for index, known in enumerate(names) if wanted.intersection(known)]

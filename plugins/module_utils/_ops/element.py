@@ -30,6 +30,8 @@ ABSENT = True
 class Element(Operation):
     """Add an element, or take it away."""
 
+    local = True
+
     def __init__(self, target: Target, key: Snippet | None, value: Snippet, count: int | str, *, absent: bool) -> None:
         self.target = target
         self.key = key

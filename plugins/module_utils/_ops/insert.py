@@ -37,6 +37,8 @@ ABSENT = False
 class Insert(Operation):
     """Insert statements."""
 
+    local = True
+
     def __init__(self, code: Snippet, where: str, pattern: Pattern | None, count: int | str) -> None:
         self.code = code
         self.where = where

@@ -39,6 +39,8 @@ ABSENT = True
 class Method(Operation):
     """Add, replace or take away a method."""
 
+    local = True
+
     def __init__(
         self, name: str, code: Snippet | None, position: str, after: str, *, overwrite: bool, absent: bool
     ) -> None:

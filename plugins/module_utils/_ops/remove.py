@@ -27,6 +27,8 @@ ABSENT = False
 class Remove(Operation):
     """Remove statements; a block left empty gets ``pass``."""
 
+    local = True
+
     def __init__(self, pattern: Pattern, count: int | str) -> None:
         self.pattern = pattern
         self.count = count

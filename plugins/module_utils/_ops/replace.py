@@ -22,6 +22,7 @@ from ansible_collections.specdec.blackwell.plugins.module_utils._ops._base impor
 )
 from ansible_collections.specdec.blackwell.plugins.module_utils._ops._matches import nested, nothing_left
 from ansible_collections.specdec.blackwell.plugins.module_utils._ops._rewrite import rewrite
+from ansible_collections.specdec.blackwell.plugins.module_utils._ops._unspelled import check_nothing_lost
 from ansible_collections.specdec.blackwell.plugins.module_utils._pattern import Found, Pattern, lies_within, nearest
 from ansible_collections.specdec.blackwell.plugins.module_utils._scope import Block, Scope
 from ansible_collections.specdec.blackwell.plugins.module_utils._source import Source, Splice
@@ -33,6 +34,8 @@ ABSENT = False
 
 class Replace(Operation):
     """Replace what a pattern matches."""
+
+    local = True
 
     def __init__(self, pattern: Pattern, template: Template, count: int | str) -> None:
         self.pattern = pattern
@@ -81,6 +84,7 @@ class Replace(Operation):
     def _statements(self, source: Source, todo: Sequence[Found]) -> list[Splice]:
         splices: list[Splice] = []
         for match in todo:
+            check_nothing_lost(self.pattern.statements, self.template.image.statements, match.nodes)
             rendered = self.template.render(source, match)
             block = cast(Block, match.block)
             splices.extend(suite.replace(source, block, match.first, match.stop, rendered.text, moved=rendered.moved))

@@ -172,7 +172,7 @@ def topic(edit: Edit) -> str:
 
 
 @settings(max_examples=COUNT)
-@given(files(), st.lists(st.sampled_from(EDITS), min_size=1, max_size=3, unique_by=topic))
+@given(files(), st.lists(st.sampled_from(EDITS), min_size=1, max_size=5, unique_by=topic))
 def test_any_edits_on_any_file(data: bytes, edits: List[Edit]) -> None:
     result = plan(edits, {"": File(data, "p.m")})
     after = result["files"][""]["after"]
@@ -182,6 +182,12 @@ def test_any_edits_on_any_file(data: bytes, edits: List[Edit]) -> None:
     again = plan(edits, {"": File(after, "p.m")}, known=True)
     assert again["files"][""]["after"] == after
     assert {edit["state"] for edit in again["edits"]} == {"present"}
+
+    # One task with all edits does what a task for each edit does.
+    alone = data
+    for edit in edits:
+        alone = plan([edit], {"": File(alone, "p.m")})["files"][""]["after"]
+    assert alone == after
 
     # Undone, it is what it was.
     assert applied_and_undone(data, edits, "p.m") == (after, data)

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from typing import Any, List, Optional, Tuple
 
-from ansible_collections.specdec.blackwell.plugins.module_utils._edit import Alternative, parse_edits
-from ansible_collections.specdec.blackwell.plugins.module_utils._ops._base import Verdict
-from ansible_collections.specdec.blackwell.plugins.module_utils._plan import File, Workspace, run_edits
+from ansible_collections.specdec.blackwell.plugins.module_utils._edit import parse_edits
+from ansible_collections.specdec.blackwell.plugins.module_utils._plan import File, Result, Workspace, run_edits
 from ansible_collections.specdec.blackwell.plugins.module_utils._source import Source
 
 # Where two texts begin to differ, what stands there in the first, and how long it is in the second.
@@ -24,10 +23,10 @@ class Recorder(Workspace):
         super().__init__({"": file}, known=False)
         self.steps: List[Step] = []
 
-    def apply(self, alternative: Alternative, verdict: Verdict) -> None:
-        before = self.now[alternative.file].text
-        super().apply(alternative, verdict)
-        after = self.now[alternative.file].text
+    def apply(self, result: Result) -> None:
+        before = self.drafts[result.taken.file].text
+        super().apply(result)
+        after = self.drafts[result.taken.file].text
         first = _common(before, after)
         last = min(_common(before[::-1], after[::-1]), len(before) - first, len(after) - first)
         self.steps.append((first, before[first : len(before) - last], len(after) - last - first))
@@ -49,7 +48,7 @@ def applied_and_undone(content: bytes, edits: List[Any], module: Optional[str] =
     """The file after ``edits``, and after they were undone from the last to the first."""
     space = Recorder(File(content, module))
     run_edits(parse_edits(edits, files_named=False), space)
-    done = space.now[""]
+    done = space.drafts[""].whole()
     text = done.text
     for start, old, length in reversed(space.steps):
         text = text[:start] + old + text[start + length :]

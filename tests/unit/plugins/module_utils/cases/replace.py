@@ -917,4 +917,106 @@ if d:
         edits=[{"replace": "x = 1", "with": 2}],
         fails='edit 1, replace: `with` must be text; YAML read a number (2). Put it in quotes: with: "2"',
     ),
+    Case(
+        id="an-else-that-the-pattern-leaves-open-is-not-lost",
+        before="""\
+if a:
+    x = 1
+else:
+    y = 2
+""",
+        edits=[{"replace": "if a: $$$B", "with": "if c:\n    $$$B"}],
+        states=["drifted"],
+        said=["line 1: its else would be lost, since the pattern leaves that open; name it there"],
+    ),
+    Case(
+        id="decorators-that-the-pattern-leaves-open-are-not-lost",
+        before="""\
+@dec
+def f(a): return a
+""",
+        edits=[{"replace": "def f(a): $$$B", "with": "def f(a, b=1):\n    $$$B"}],
+        states=["drifted"],
+        said=["line 2: its decorators would be lost, since the pattern leaves that open; name it there"],
+    ),
+    Case(
+        id="a-return-annotation-left-open-is-not-lost",
+        before="def f(a) -> int: return a\n",
+        edits=[{"replace": "def f(a): $$$B", "with": "def f(a, b=1):\n    $$$B"}],
+        states=["drifted"],
+        said=[("line 1: its return annotation would be lost, since the pattern leaves that open; name it there")],
+    ),
+    Case(
+        id="a-default-left-open-is-not-lost",
+        before="def f(a, b=2): return a\n",
+        edits=[{"replace": "def f(a, b): $$$B", "with": "def f(a, b, c=1):\n    $$$B"}],
+        states=["drifted"],
+        said=["line 1: its default of b would be lost, since the pattern leaves that open; name it there"],
+    ),
+    Case(
+        id="an-annotation-left-open-is-not-lost",
+        before="def f(a: int): return a\n",
+        edits=[{"replace": "def f(a): $$$B", "with": "def f(a, c=1):\n    $$$B"}],
+        states=["drifted"],
+        said=["line 1: its annotation of a would be lost, since the pattern leaves that open; name it there"],
+    ),
+    Case(
+        id="bases-left-open-are-not-lost",
+        before="class A(B): x = 1\n",
+        edits=[{"replace": "class A: $$$B", "with": "class A:\n    y = 1\n    $$$B"}],
+        states=["drifted"],
+        said=["line 1: its bases would be lost, since the pattern leaves that open; name it there"],
+    ),
+    Case(
+        id="handlers-left-open-are-not-lost",
+        before="""\
+try:
+    a()
+except E:
+    b()
+""",
+        edits=[{"replace": "try: $$$B", "with": "with q:\n    $$$B"}],
+        states=["drifted"],
+        said=["line 1: its except branches would be lost, since the pattern leaves that open; name it there"],
+    ),
+    Case(
+        id="handlers-that-are-named-may-go",
+        before="""\
+try:
+    a()
+except E:
+    b()
+""",
+        edits=[{"replace": "try: $$$B\nexcept E: $$$C", "with": "$$$B\nz()"}],
+        after="""\
+a()
+z()
+""",
+    ),
+    Case(
+        id="a-finally-left-open-is-not-lost",
+        before="""\
+try:
+    a()
+finally:
+    b()
+""",
+        edits=[{"replace": "try: $$$B", "with": "with q:\n    $$$B"}],
+        states=["drifted"],
+        said=["line 1: its finally would be lost, since the pattern leaves that open; name it there"],
+    ),
+    Case(
+        id="a-finally-that-is-named-may-go",
+        before="""\
+try:
+    a()
+finally:
+    b()
+""",
+        edits=[{"replace": "try: $$$B\nfinally: $$$", "with": "with q:\n    $$$B"}],
+        after="""\
+with q:
+    a()
+""",
+    ),
 ]

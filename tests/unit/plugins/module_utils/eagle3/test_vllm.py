@@ -103,6 +103,7 @@ ALONE = "hidden = self.norm(hidden)\nreturn hidden"
 BOUNDS = "islice(self.layers, self.start_layer, self.end_layer)"
 ENUMERATED = SLICED.replace("for layer in " + BOUNDS, "for number, layer in enumerate(" + BOUNDS + ")")
 NUMBERED = ENUMERATED.replace("end_layer))", "end_layer), start=self.start_layer)")
+SLICED_COUNT = SLICED.replace("layer in", "number, layer in").replace("(self.layers,", "(enumerate(self.layers),")
 BY_NUMBER = """
 for number in range(self.start_layer, self.end_layer):
     layer = self.layers[number]
@@ -207,6 +208,7 @@ SHAPES: dict[str, tuple[dict[str, str], str, str]] = {
     "the norm in the return": ({"loop": SINGLE, "tail": "return self.norm(hidden)"}, "L2", "hidden.clone()"),
     "counted": ({"loop": ENUMERATED}, "L3", "hidden + residual"),
     "counted from the first layer": ({"loop": NUMBERED}, "L3", "number + 1"),
+    "a part of the counted": ({"loop": SLICED_COUNT}, "L3", "number + 1"),
     "by number": ({"loop": BY_NUMBER}, "L4", "number + 1"),
     "all layers": ({"loop": SLICED.replace(BOUNDS, "self.layers")}, "L5", "hidden + residual"),
 }

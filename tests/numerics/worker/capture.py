@@ -1,0 +1,126 @@
+# Copyright (c) 2026 The specdec.blackwell authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the engine computes and captures, in process. Runs in the engine's environment.
+
+capture.py REQUEST ANSWER: REQUEST is JSON with `folder`, `cases` (architecture to case) and `capture` (whether to ask
+for states); ANSWER gets one JSON line a case. An error of a state is the largest over the tokens of |got - wanted| /
+|wanted|, both Euclidean.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import sys
+import time
+import traceback
+from pathlib import Path
+from typing import Any
+
+os.environ.update(
+    VLLM_ENABLE_V1_MULTIPROCESSING="0",
+    VLLM_CPU_KVCACHE_SPACE="1",
+    VLLM_NO_USAGE_STATS="1",
+    HF_HUB_OFFLINE="1",
+    VLLM_LOGGING_LEVEL="WARNING",
+)
+
+import torch
+from safetensors.torch import load_file
+from vllm import LLM, SamplingParams
+from vllm.distributed import cleanup_dist_env_and_memory
+from vllm.model_executor.models import ModelRegistry
+
+
+class Collector:
+    """Takes the captured states off the model's result, so that the rest of the engine sees what it knows."""
+
+    def __init__(self, model: torch.nn.Module) -> None:
+        self.finals: list[torch.Tensor] = []
+        self.captured: list[list[torch.Tensor]] = []
+        model.register_forward_hook(self)
+
+    def __call__(self, _model: Any, _args: Any, result: Any) -> Any:
+        if isinstance(result, tuple):
+            result, captured = result
+            self.captured.append([one.detach().clone() for one in captured])
+        self.finals.append(result.detach().clone())
+        return result
+
+
+def error(got: torch.Tensor, wanted: torch.Tensor) -> float:
+    if got.shape != wanted.shape:
+        return float("inf")
+    return float(((got - wanted).norm(dim=-1) / wanted.norm(dim=-1)).max())
+
+
+def inspect_here(architecture: str) -> None:
+    """Look at a class of the registry in this process. Else the engine starts another one for each class."""
+    ModelRegistry.register_model(architecture, ModelRegistry.models[architecture].load_model_cls())
+
+
+def answer(architecture: str, folder: Path, case: dict[str, Any], capture: bool) -> dict[str, Any]:
+    for name in (architecture, *case.get("texts", ())):
+        inspect_here(name)
+    reference = load_file(folder / "reference.st")
+    tokens = reference["tokens"].tolist()
+    layers = sum(name.startswith("state") for name in reference) - 1
+    prompt, steps = tokens[: case["prompt"]], len(tokens) - case["prompt"] + 1
+    engine = LLM(
+        model=str(folder),
+        dtype="float32",
+        enforce_eager=True,
+        skip_tokenizer_init=True,
+        max_model_len=128,
+        max_num_seqs=2,
+        max_num_batched_tokens=128,
+        enable_prefix_caching=False,
+        disable_log_stats=True,
+        **case.get("engine", {}),
+    )
+    try:
+        model = engine.llm_engine.model_executor.driver_worker.worker.get_model()
+        if capture:
+            model.set_aux_hidden_state_layers(tuple(range(layers + 1)))
+        collector = Collector(model)
+        sampling = SamplingParams(max_tokens=steps, temperature=0, ignore_eos=True, detokenize=False)
+        result = engine.generate([{"prompt_token_ids": prompt}], sampling, use_tqdm=False)
+        said = result[0].outputs[0].token_ids
+        found: dict[str, Any] = {
+            "tokens": list(said)[: steps - 1] == tokens[case["prompt"] :],
+            "final": error(torch.cat(collector.finals), reference["final"]),
+            "class": type(model).__name__,
+        }
+        if capture:
+            counts = {len(one) for one in collector.captured}
+            found["counts"] = sorted(counts)
+            if counts == {layers + 1}:
+                found["states"] = [
+                    error(torch.cat([one[number] for one in collector.captured]), reference[f"state{number}"])
+                    for number in range(layers + 1)
+                ]
+        return found
+    finally:
+        del engine
+        cleanup_dist_env_and_memory()
+        gc.collect()
+
+
+def main() -> None:
+    request = json.loads(Path(sys.argv[1]).read_text())
+    with Path(sys.argv[2]).open("a") as stream:
+        for architecture, case in request["cases"].items():
+            started = time.monotonic()
+            try:
+                said = answer(architecture, Path(request["folder"], architecture), case, request["capture"])
+            except Exception as problem:
+                said = {"error": f"{type(problem).__name__}: {problem}", "trace": traceback.format_exc()}
+            said["seconds"] = round(time.monotonic() - started, 1)
+            stream.write(json.dumps({"architecture": architecture, **said}) + "\n")
+            stream.flush()
+
+
+if __name__ == "__main__":
+    main()
