@@ -85,6 +85,10 @@ class Template:
         for start, end, name, _run in placeholders(self.text, what=self.what):
             value = found.bindings[name]
             statements = value if isinstance(value, list) else [value]
+            if value == []:
+                piece, position = _without_comma(data, position, start, end)
+                pieces.append(piece)
+                continue
             line = max(data.rfind(b"\n", 0, start) + 1, 0)
             alone = not data[line:start].strip()
             if alone and all(isinstance(item, ast.stmt) for item in statements):
@@ -98,6 +102,21 @@ class Template:
             position = end
         pieces.append(data[position:])
         return b"".join(pieces), moved
+
+
+def _without_comma(data: bytes, position: int, start: int, end: int) -> tuple[bytes, int]:
+    """The template up to an empty run, and where it goes on; a comma beside it goes too, and a line left empty."""
+    before, after = data[position:start], end
+    following = next(lexer.significant(data, end), None)
+    earlier = list(lexer.significant(data, position, start))[-1:]
+    if following is not None and data[following.start : following.end] == b",":
+        after = following.end + len(data[following.end :]) - len(data[following.end :].lstrip(b" "))
+    elif earlier and data[earlier[0].start : earlier[0].end] == b",":
+        before = data[position : earlier[0].start]
+    line, newline = before.rfind(b"\n") + 1, data.find(b"\n", after)
+    if line and newline >= 0 and not before[line:].strip() and not data[after:newline].strip():
+        return before[:line], newline + 1
+    return before, after
 
 
 def _bytes(source: Source, start: int, end: int, splices: Sequence[Splice]) -> bytes:

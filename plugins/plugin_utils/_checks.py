@@ -6,7 +6,7 @@
 
 A check has ``when`` and ``expect``, lists of conditions that all must hold. A condition names a ``fact`` by its path
 (``gpus[].memory.free``: of each GPU) and one comparison. A value that begins with ``$`` is the path of another fact.
-A null fact makes a condition neither true nor false: the check is then ``unknown``, with the reason that the facts give.
+A null fact makes a condition neither true nor false: the check is then ``unknown``, with the reason that is given.
 
 PRIVATE to the collection: it can have breaking changes at any time.
 """
@@ -124,7 +124,7 @@ def _all(facts: Facts, conditions: t.Sequence[t.Mapping[str, t.Any]]) -> tuple[b
     return (None, unknown) if unknown else (True, "")
 
 
-def _reason(facts: Facts, fact: str) -> str:
+def reason(facts: Facts, fact: str) -> str:
     """Why a fact is null: its own reason, that of what it lies in, or of what it was derived from."""
     reasons: t.Mapping[str, str] = facts.get("unknown") or {}
     place = fact
@@ -202,7 +202,7 @@ def judge(facts: Facts, check: Check, policy: str | None = None) -> Result:
         answer, fact = _all(facts, check["expect"])
     if answer is None:
         result["status"] = UNKNOWN
-        result["message"] = f"{check['id']}: could not tell: {_reason(facts, fact)}"
+        result["message"] = f"{check['id']}: could not tell: {reason(facts, fact)}"
         return result
     shown = check.get("found") or check["expect"][0]["fact"]
     result["found"] = _fill(shown, facts) if "{" in shown else say(lookup(facts, shown))
@@ -228,4 +228,4 @@ def judge_all(facts: Facts, checks: t.Sequence[Check], policies: t.Mapping[str, 
     return [judge(facts, check, policies.get(check["id"])) for check in checks]
 
 
-__all__ = ("BadCheck", "OPERATORS", "holds", "judge", "judge_all", "lookup", "say", "validate")
+__all__ = ("BadCheck", "OPERATORS", "holds", "judge", "judge_all", "lookup", "reason", "say", "validate")

@@ -28,6 +28,34 @@ MLA_SM12 = {"vllm": ("TRITON_MLA",), "sglang": ("triton", "flashinfer")}
 NCCL_LEVELS = ("LOC", "NVL", "PIX", "PXB", "PHB", "SYS", "0", "1", "2", "3", "4", "5")
 
 
+# Whose reason it is that a derived fact is not known.
+SOURCES = {
+    "gpu_count": "gpus",
+    "sm12": "gpus[].compute_capability",
+    "pcie_only": "topology.matrix",
+    "memory_short": "gpus",
+    "disk_short": "disks",
+    "ports_taken": "ports",
+    "torch_lacks": "engines[].torch.architectures",
+    "driver_too_old": "driver.cuda",
+    "flashinfer_mixed": "engines[].packages",
+    "jit_compiler": "cuda.toolkits",
+    "iommu_translates": "gpus[].pci",
+    "acs_redirects": "gpus[].pci.path[].acs",
+    "aspm_on": "gpus[].pci.aspm",
+    "links_narrow": "gpus",
+    "bar_small": "gpus",
+    "busy": "gpus[].processes",
+    "grave_xids": "kernel.xids",
+    "not_well": "gpus",
+    "hmm": "kernel.uvm.hmm",
+    "fabric_waits": "gpus",
+    "p2p_blocked": "topology.p2p_read",
+    "fp8_too_old": "engines[].packages",
+    "copies_wrong": "measured.copies",
+}
+
+
 def derive(facts: Facts, settings: Facts) -> dict[str, t.Any]:
     """All derived facts. ``settings`` are those of the role, without its prefix."""
     gpus: list[Facts] | None = facts.get("gpus")
@@ -412,4 +440,4 @@ def copies_wrong(facts: Facts) -> Problems:
     return [f"GPU {pair['from']} to {pair['to']}: {pair['wrong']} bytes" for pair in copies if pair["wrong"]]
 
 
-__all__ = ("bytes_per_token", "derive", "memory_need", "model_bytes")
+__all__ = ("SOURCES", "bytes_per_token", "derive", "memory_need", "model_bytes")

@@ -810,7 +810,6 @@ PLANTED = {
         "aux_hidden_states=aux_hidden_states",
         "aux_hidden_states=None",
     ),
-    "no copy": ("0.5.9", "StableLmForCausalLM", "hidden_states.clone()", "hidden_states"),
     "residual added twice": ("0.5.9", "Exaone4ForCausalLM", "hidden_states.clone()", "hidden_states + residual"),
     "single off by one": ("0.5.9", "Olmo2ForCausalLM", "if layer_id in", "if layer_id - 1 in"),
     "boundary ignored": (

@@ -162,13 +162,11 @@ class Survey:
 
     def _edits(self, entry: Entry, chain: List[Model], changed: List[Model], notes: List[str]) -> List[Edit]:
         edits: List[Edit] = []
-        if self.whole:
-            return edits
         for model in reversed(changed):
             if model.capture is not None:
                 edits += self.writer.decoder(model.capture)
             edits += self.writer.outer(model) if model.decoder is not None else self.writer.wrapper(model)
-        if changed:
+        if changed and not self.whole:
             edits += self._whitelisted(entry, chain, notes)
             edits += self._token(chain[0], notes)
             if self.draft_types is not None:

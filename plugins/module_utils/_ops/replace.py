@@ -83,12 +83,33 @@ class Replace(Operation):
 
     def _statements(self, source: Source, todo: Sequence[Found]) -> list[Splice]:
         splices: list[Splice] = []
-        for match in todo:
-            check_nothing_lost(self.pattern.statements, self.template.image.statements, match.nodes)
-            rendered = self.template.render(source, match)
-            block = cast(Block, match.block)
-            splices.extend(suite.replace(source, block, match.first, match.stop, rendered.text, moved=rendered.moved))
+        for group in _on_shared_lines(source, todo):
+            texts: list[bytes] = []
+            moved: list[ast.stmt] = []
+            for match in group:
+                check_nothing_lost(self.pattern.statements, self.template.image.statements, match.nodes)
+                rendered = self.template.render(source, match)
+                texts.append(rendered.text)
+                moved.extend(rendered.moved)
+            block = cast(Block, group[0].block)
+            new = suite.replace(source, block, group[0].first, group[-1].stop, b"\n".join(texts), moved=moved)
+            # Two places in one suite on its colon's line both break that line.
+            splices.extend(item for item in new if item not in splices)
         return splices
+
+
+def _on_shared_lines(source: Source, todo: Sequence[Found]) -> list[list[Found]]:
+    """Matches that follow each other on one line (``a(); b()``) are replaced together."""
+    groups: list[list[Found]] = []
+    for match in todo:
+        block = cast(Block, match.block)
+        last = groups[-1][-1] if groups else None
+        follows = last is not None and last.block == block and last.stop == match.first
+        if follows and suite.shares_line(source, block, match.first):
+            groups[-1].append(match)
+        else:
+            groups.append([match])
+    return groups
 
 
 def _in_any(inner: Found, others: Sequence[Found]) -> bool:

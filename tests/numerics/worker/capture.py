@@ -78,6 +78,8 @@ def answer(architecture: str, folder: Path, case: dict[str, Any], capture: bool)
         max_num_batched_tokens=128,
         enable_prefix_caching=False,
         disable_log_stats=True,
+        kv_cache_memory_bytes=64 << 20,
+        language_model_only=case.get("wrapper", False),
         **case.get("engine", {}),
     )
     try:

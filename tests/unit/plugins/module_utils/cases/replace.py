@@ -1019,4 +1019,91 @@ with q:
     a()
 """,
     ),
+    Case(
+        id="empty-run-takes-a-comma-with-it",
+        before="""\
+x = f()
+y = f(1)
+""",
+        edits=[{"replace": "f($$$A)", "with": "g($$$A, z=1)", "count": 2}],
+        after="""\
+x = g(z=1)
+y = g(1, z=1)
+""",
+    ),
+    Case(
+        id="empty-run-behind-takes-a-comma-with-it",
+        before="x = f()\n",
+        edits=[{"replace": "f($$$A)", "with": "g(z, $$$A)"}],
+        after="x = g(z)\n",
+    ),
+    Case(
+        id="empty-run-between-takes-one-comma-with-it",
+        before="x = f(1)\n",
+        edits=[{"replace": "f($B, $$$A)", "with": "g(a, $$$A, $B)"}],
+        after="x = g(a, 1)\n",
+    ),
+    Case(
+        id="two-empty-runs",
+        before="x = f(1, k)\n",
+        edits=[{"replace": "f($$$A, $X, k, $$$B)", "with": "g($$$A, $$$B, $X)"}],
+        after="x = g(1)\n",
+    ),
+    Case(
+        id="empty-run-on-a-line-of-its-own",
+        before="x = f()\n",
+        edits=[{"replace": "f($$$A)", "with": "g(\n    $$$A,\n    z,\n)"}],
+        after="""\
+x = g(
+    z,
+)
+""",
+    ),
+    Case(
+        id="empty-run-of-parameters",
+        before="def f(): return 1\n",
+        edits=[{"replace": "def f($$$P): $$$B", "with": "def f($$$P, *, k=1):\n    $$$B"}],
+        after="""\
+def f(*, k=1):
+    return 1
+""",
+    ),
+    Case(
+        id="empty-run-of-statements",
+        before="""\
+def f():
+    a()
+    return 1
+""",
+        edits=[{"replace": "a()\n$$$M\nreturn 1", "with": "b()\n$$$M\nreturn 2", "in": "f"}],
+        after="""\
+def f():
+    b()
+    return 2
+""",
+    ),
+    Case(
+        id="all-on-one-line-by-blocks",
+        before="""\
+a(1); a(2); b()
+if x: a(3); a(4)
+""",
+        edits=[{"replace": "a($A)", "with": "if q:\n    a($A)\nelse: pass", "count": "all"}],
+        after="""\
+if q:
+    a(1)
+else: pass
+if q:
+    a(2)
+else: pass
+b()
+if x:
+    if q:
+        a(3)
+    else: pass
+    if q:
+        a(4)
+    else: pass
+""",
+    ),
 ]
