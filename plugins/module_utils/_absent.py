@@ -98,7 +98,10 @@ def _unknown(job: Job) -> Decision:
         return Decision({}, [], [], [])
     if job.target.missing is not None:
         return Decision({}, [], [], [job.target.missing.message])
-    places = {name: job.target.locate(job.files, name, job.request.follow) for name in job.target.names(edits)}
+    places = {
+        name: job.target.locate(job.files, name, job.request.follow)
+        for name in job.target.names(edits, job.planner.memory, job.key)
+    }
     planned = job.planner.run(edits, places, job.files.now, known=False)
     found = []
     for edit in planned.edits:

@@ -2,18 +2,16 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The use cases of ``python_ast_edit`` and ``python_ast_edit_info``.
+"""The use case of ``python_ast_edit``.
 
 PRIVATE to the collection: it can have breaking changes at any time.
 """
 
 from __future__ import annotations
 
-import os
 import typing as t
 
-from ansible_collections.specdec.blackwell.plugins.module_utils._errors import SpecdecError
-from ansible_collections.specdec.blackwell.plugins.module_utils._patchset import PatchRequest, apply, status
+from ansible_collections.specdec.blackwell.plugins.module_utils import _patchset
 
 _KEYS = (
     "name",
@@ -34,25 +32,13 @@ _KEYS = (
 
 def edit(params: t.Mapping[str, t.Any], *, check_mode: bool) -> dict[str, t.Any]:
     """Bring one patch about, or say what that would be. Raises SpecdecError with nothing written."""
-    result = apply(PatchRequest(**{key: params[key] for key in _KEYS}), check_mode=check_mode).as_dict()
+    result = _patchset.apply(
+        _patchset.PatchRequest(**{key: params[key] for key in _KEYS}), check_mode=check_mode
+    ).as_dict()
     if not result["skipped"]:
         # Its mere presence would make the task count as skipped in some reports.
         del result["skipped"]
     return result
 
 
-def edit_info(params: t.Mapping[str, t.Any], *, check_mode: bool) -> dict[str, t.Any]:
-    """Every patch of an environment or a ledger; never changes anything.
-
-    Raises SpecdecError, with the detail ``installed: false`` where the interpreter is not there.
-    """
-    python = params["python"]
-    try:
-        return {"changed": False, **status(python=python, ledger_dir=params["ledger_dir"])}
-    except SpecdecError as error:
-        if python is not None and not os.path.lexists(os.path.expanduser(python)):
-            error.details["installed"] = False
-        raise
-
-
-__all__ = ("edit", "edit_info")
+__all__ = ("edit",)

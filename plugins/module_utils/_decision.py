@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import difflib
 import typing as t
 
 from ansible_collections.specdec.blackwell.plugins.module_utils._errors import Refused, SpecdecError
@@ -19,7 +18,6 @@ from ansible_collections.specdec.blackwell.plugins.module_utils._ledger import F
 from ansible_collections.specdec.blackwell.plugins.module_utils._replay import Files, Planner, ours_in
 from ansible_collections.specdec.blackwell.plugins.module_utils._request import PatchRequest, Target
 from ansible_collections.specdec.blackwell.plugins.module_utils._store import Store, sha256
-from ansible_collections.specdec.blackwell.plugins.module_utils._text import lines_of
 
 CLEAN, STALE, EDITED = "clean", "stale", "edited"
 _MOST_DIFF_LINES = 200
@@ -119,6 +117,10 @@ def _another_release(job: Job, entry: FileEntry) -> bool:
 
 def hand_edit(job: Job, paths: t.Sequence[str]) -> Refused:
     """The refusal to write over what somebody changed after us, with what they changed."""
+    import difflib
+
+    from ansible_collections.specdec.blackwell.plugins.module_utils._text import lines_of
+
     changes = []
     for path in paths:
         ours: bytes | None = None

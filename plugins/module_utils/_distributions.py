@@ -14,7 +14,6 @@ import json
 import os
 import re
 import typing as t
-import urllib.parse
 
 from ansible_collections.specdec.blackwell.plugins.module_utils._errors import Refused
 
@@ -154,6 +153,8 @@ def _comes_from(path: str, source: str) -> bool:
     data = _read(os.path.join(path, "direct_url.json"))
     if data is None:
         return False
+    import urllib.parse
+
     try:
         origin = json.loads(data.decode("utf-8"))
     except ValueError:

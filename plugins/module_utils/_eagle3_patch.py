@@ -13,7 +13,6 @@ import base64
 import os
 import typing as t
 
-from ansible_collections.specdec.blackwell.plugins.module_utils import _eagle3_probe
 from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3_survey import (
     ABSENT,
     BY_HAND,
@@ -33,8 +32,6 @@ from ansible_collections.specdec.blackwell.plugins.module_utils._patchset import
     apply,
     apply_all,
 )
-from ansible_collections.specdec.blackwell.plugins.module_utils._plan import files_of
-from ansible_collections.specdec.blackwell.plugins.module_utils._target import run_child
 
 Params = t.Mapping[str, t.Any]
 Result = t.Dict[str, t.Any]
@@ -69,7 +66,7 @@ def patch(params: Params, *, check_mode: bool) -> Result:
     generated = {name: item["edits"] for name, item in survey.base.items() if item["edits"]}
     edits = _distinct(edit for own in generated.values() for edit in own)
     said = {**engine.said(), "generated_edits": edits}
-    former = _contents(engine, edits)
+    seen = {} if check_mode else survey.seen({edit["file"] for edit in edits if "file" in edit})
     requests = [_request(params, engine, name, own) for name, own in generated.items()]
     try:
         results = apply_all(requests, check_mode=check_mode)
@@ -83,7 +80,8 @@ def patch(params: Params, *, check_mode: bool) -> Result:
     if not check_mode:
         answer["warnings"] += _retire(params, engine, [name for name in items if name not in generated])
         if answer["changed"]:
-            answer["verified"] = _verify(params, engine, items, former, list(generated))
+            answer["verified"] = _verify(params, engine, items, _former(results), list(generated))
+        survey.remember(seen)
     return answer
 
 
@@ -192,14 +190,12 @@ def _take_back(params: Params, asked: Wanted, check_mode: bool) -> Result:
     return {**_joined(results), **engine.said(), "architectures": items}
 
 
-def _contents(engine: Engine, edits: list[t.Any]) -> dict[str, bytes]:
-    """The files that the edits name, as they are before the write, by path."""
+def _former(results: t.Sequence[PatchResult]) -> dict[str, bytes]:
+    """The files of the patches as they were before the write, by path."""
     found: dict[str, bytes] = {}
-    for file in files_of(edits) if edits else ():
-        path = os.path.join(engine.package.root, *file.split("/"))
-        if os.path.isfile(path):
-            with open(path, "rb") as stream:
-                found[path] = stream.read()
+    for result in results:
+        for path, data in result.before.items():
+            found.setdefault(path, data)
     return found
 
 
@@ -232,6 +228,10 @@ def _verify(
 
 
 def _ask(engine: Engine, request: dict[str, t.Any]) -> dict[str, t.Any]:
+    # Only after a write.
+    from ansible_collections.specdec.blackwell.plugins.module_utils import _eagle3_probe
+    from ansible_collections.specdec.blackwell.plugins.module_utils._target import run_child
+
     try:
         return run_child(engine.env, _eagle3_probe.run_request, request, timeout=_PROBE_SECONDS, variables=_QUIET)
     except SpecdecError as error:

@@ -9,15 +9,18 @@ PRIVATE to the collection: it can have breaking changes at any time.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
 import os
 import typing as t
 
+from ansible_collections.specdec.blackwell.plugins.module_utils import _memory
 from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3 import derive
+from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3_memory import Tree
 from ansible_collections.specdec.blackwell.plugins.module_utils._errors import BadInput, SpecdecError
 from ansible_collections.specdec.blackwell.plugins.module_utils._ledger import Ledger
-from ansible_collections.specdec.blackwell.plugins.module_utils._release_view import release_view
+from ansible_collections.specdec.blackwell.plugins.module_utils._locks import hold
 from ansible_collections.specdec.blackwell.plugins.module_utils._site_packages import (
     Environment,
     NotInstalled,
@@ -27,7 +30,6 @@ from ansible_collections.specdec.blackwell.plugins.module_utils._site_packages i
     record_digest_matches,
 )
 from ansible_collections.specdec.blackwell.plugins.module_utils._store import Store, default_folder, open_store, sha256
-from ansible_collections.specdec.blackwell.plugins.module_utils._target import call
 
 Item = t.Dict[str, t.Any]
 Items = t.Dict[str, Item]
@@ -121,34 +123,65 @@ class Survey:
     """``base``: what the release has, this collection's own patches taken away. ``now``: what is there."""
 
     def __init__(self, engine: Engine, asked: Wanted) -> None:
-        self._engine = engine
-        self._asked = asked
-        self._contents = _release_contents(engine)
         package = engine.package
-        flat = engine.name != SPECULATORS
-        with release_view(package.root, package.name, self._contents, linked_folders=flat) as root:
-            self.base = self._derive(root)
+        self._engine = engine
+        self._request = {
+            "engine": engine.name,
+            "architectures": asked.architectures,
+            "model_config": asked.model_config,
+            "last_layer": asked.last_layer,
+            "distribution": package.distribution,
+            "version": package.version,
+            "others": _others(engine),
+        }
+        self._contents, memory = _release_contents(engine)
+        self._tree = Tree(package.root, engine.name)
+        remembered = memory.recall("derived", self._key(_digests(self._contents)))
+        self._remembered = _are_items(remembered)
+        self.base: Items = remembered if self._remembered else self._derive_base()
 
     @functools.cached_property
     def now(self) -> Items:
         return self._derive(self._engine.package.root) if self._contents else self.base
 
-    def _derive(self, root: str) -> Items:
+    def _key(self, release: dict[str, str]) -> str | None:
+        return self._tree.key(self._engine.env.version, self._request, release)
+
+    def seen(self, files: t.Iterable[str]) -> dict[str, str]:
+        """Those of ``files`` of which it is certain which bytes ``base`` follows from, with their sha256."""
+        if self._remembered:
+            return {}
+        return {**self._tree.seen(files), **_digests(self._contents)}
+
+    def remember(self, seen: t.Mapping[str, str]) -> None:
+        """Notes ``base`` for the next run. What was written meanwhile is in ``seen``, as it was before."""
+        store = None if self._remembered else open_store(self._engine.ledger, create=False)
+        if store is None:
+            return
+        asked = _memory.digest([self._request, os.path.realpath(self._engine.env.prefix)])
+        with contextlib.suppress(SpecdecError, OSError), store, hold(store, "a derived answer", wait=0):
+            contents, memory = _known_to(self._engine, store)
+            release = _digests(contents)
+            rest = [file for file in self._tree.files if file not in release]
+            sure = set(self._contents) <= set(release) and all(seen.get(file) == sha for file, sha in release.items())
+            key = self._key(release)
+            if contents and sure and key is not None and self._tree.is_quiet(rest):
+                memory.note("derived", asked, key, self.base)
+                memory.save(store)
+
+    def _derive_base(self) -> Items:
+        # An unchanged host has an answer already.
+        from ansible_collections.specdec.blackwell.plugins.module_utils._release_view import release_view
+
         package = self._engine.package
-        answer = call(
-            self._engine.env,
-            derive.run_request,
-            {
-                "engine": self._engine.name,
-                "root": root,
-                "architectures": self._asked.architectures,
-                "model_config": self._asked.model_config,
-                "last_layer": self._asked.last_layer,
-                "distribution": package.distribution,
-                "version": package.version,
-                "others": _others(self._engine),
-            },
-        )
+        flat = self._engine.name != SPECULATORS
+        with release_view(package.root, package.name, self._contents, linked_folders=flat) as root:
+            return self._derive(root)
+
+    def _derive(self, root: str) -> Items:
+        from ansible_collections.specdec.blackwell.plugins.module_utils._target import call
+
+        answer = call(self._engine.env, derive.run_request, {**self._request, "root": root})
         error = answer.get("error")
         if error:
             details = {key: value for key, value in error.items() if key not in ("message", "kind")}
@@ -196,18 +229,35 @@ def _others(engine: Engine) -> dict[str, str | None]:
     return found
 
 
-def _release_contents(engine: Engine) -> dict[str, bytes]:
+def _release_contents(engine: Engine) -> tuple[dict[str, bytes], _memory.Memory]:
     """The release's bytes of the files that this collection has changed, by their path as RECORD has it."""
     store = open_store(engine.ledger, create=False)
     if store is None:
-        return {}
+        return {}, _memory.Memory()
     with store:
-        ledger = Ledger.load(store)
-        return {
-            file: data
-            for path, entry in ledger.files.items()
-            for file, data in _original(engine.package, store, path, entry.base, entry.current)
-        }
+        return _known_to(engine, store)
+
+
+def _known_to(engine: Engine, store: Store) -> tuple[dict[str, bytes], _memory.Memory]:
+    ledger = Ledger.load(store)
+    contents = {
+        file: data
+        for path, entry in ledger.files.items()
+        for file, data in _original(engine.package, store, path, entry.base, entry.current)
+    }
+    return contents, _memory.Memory.load(store)
+
+
+def _digests(contents: t.Mapping[str, bytes]) -> dict[str, str]:
+    return {file: sha256(data) for file, data in contents.items()}
+
+
+def _are_items(answer: t.Any) -> bool:
+    """Whether a remembered answer has the form of ``derive``'s."""
+    return isinstance(answer, dict) and all(
+        isinstance(item, dict) and isinstance(item.get("state"), str) and isinstance(item.get("edits"), list)
+        for item in answer.values()
+    )
 
 
 def _original(package: Package, store: Store, path: str, base: str, current: str) -> t.Iterator[tuple[str, bytes]]:

@@ -16,7 +16,6 @@ import errno
 import json
 import os
 import re
-import secrets
 
 from ansible_collections.specdec.blackwell.plugins.module_utils._errors import SpecdecError
 from ansible_collections.specdec.blackwell.plugins.module_utils._store import Store
@@ -25,6 +24,12 @@ JOURNAL = "journal"
 COMMIT = "commit"
 UNDO = "undo"
 _FORMAT = 1
+
+
+def _token() -> str:
+    import secrets
+
+    return secrets.token_hex(8)
 
 
 class Entry:
@@ -50,7 +55,7 @@ class Journal:
     @classmethod
     def begin(cls, store: Store, entries: list[Entry], what: str) -> Journal:
         """Raises OSError; then there is no journal."""
-        journal = cls(store, secrets.token_hex(8), entries, what, None)
+        journal = cls(store, _token(), entries, what, None)
         note = {
             "format": _FORMAT,
             "transaction": journal.transaction,
@@ -98,7 +103,7 @@ def open_journal(store: Store) -> Journal | None:
     # Whatever follows the last line end was never finished.
     lines = data.split(b"\n")[:-1]
     if not lines:
-        return Journal(store, secrets.token_hex(8), [], "", None)
+        return Journal(store, _token(), [], "", None)
     try:
         note = json.loads(lines[0].decode("ascii"))
         marks = [json.loads(line.decode("ascii"))["mark"] for line in lines[1:]]

@@ -66,13 +66,23 @@ class PatchRecord:
     sequence: int
 
     def same_as(self, other: PatchRecord) -> bool:
-        """Whether nothing but the time and the asker differs."""
+        """Whether nothing but the time, the asker and the lines differs; an edit that was applied is present after."""
         mine, others = dataclasses.asdict(self), dataclasses.asdict(other)
+        mine["states"], others["states"] = _settled(self.states), _settled(other.states)
         return all(mine[key] == others[key] for key in mine if key not in _VOLATILE)
 
     @property
     def ours(self) -> bool:
         return any(state.get("ours") for state in self.states)
+
+
+def _settled(states: t.Sequence[t.Mapping[str, t.Any]]) -> list[dict[str, t.Any]]:
+    told = []
+    for state in states:
+        told.append({key: value for key, value in state.items() if key != "line"})
+        if state.get("state") == "pristine":
+            told[-1]["state"] = "present"
+    return told
 
 
 def spec_digest(edits: t.Sequence[t.Any]) -> str:

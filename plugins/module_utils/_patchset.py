@@ -14,16 +14,11 @@ import typing as t
 
 from ansible_collections.specdec.blackwell.plugins.module_utils._caches import caches_to_clear
 from ansible_collections.specdec.blackwell.plugins.module_utils._errors import BadInput, SpecdecError
-from ansible_collections.specdec.blackwell.plugins.module_utils._patch_status import status
-from ansible_collections.specdec.blackwell.plugins.module_utils._pep440 import SpecifierSet
-from ansible_collections.specdec.blackwell.plugins.module_utils._plan import run_request
 from ansible_collections.specdec.blackwell.plugins.module_utils._processes import older_processes, traces
 from ansible_collections.specdec.blackwell.plugins.module_utils._replay import Plan, Planner
 from ansible_collections.specdec.blackwell.plugins.module_utils._request import PatchRequest, Target, resolve
 from ansible_collections.specdec.blackwell.plugins.module_utils._run import Outcome, Task, bring_about, foresee
 from ansible_collections.specdec.blackwell.plugins.module_utils._store import sha256
-from ansible_collections.specdec.blackwell.plugins.module_utils._target import call
-from ansible_collections.specdec.blackwell.plugins.module_utils._text import diff
 
 
 @dataclasses.dataclass
@@ -46,10 +41,14 @@ class PatchResult:
     ledger: str = ""
     links: list[str] = dataclasses.field(default_factory=list)
     warnings: list[str] = dataclasses.field(default_factory=list)
+    # Bytes of each file before, by path; not for the module's result.
+    before: dict[str, bytes] = dataclasses.field(default_factory=dict)
 
     def as_dict(self) -> dict[str, t.Any]:
+        shown = dataclasses.asdict(self)
+        del shown["before"]
         optional = ("skip_reason", "links")
-        return {key: value for key, value in dataclasses.asdict(self).items() if key not in optional or value}
+        return {key: value for key, value in shown.items() if key not in optional or value}
 
 
 def apply(request: PatchRequest, plan: Plan | None = None, *, check_mode: bool) -> PatchResult:
@@ -78,7 +77,7 @@ def apply_all(requests: t.Sequence[PatchRequest], plan: Plan | None = None, *, c
         result.skipped = result.skip_reason is not None
         results.append(result)
         if not result.skipped:
-            pairs.append((Task(request, target, Planner(plan or _planner(target))), result))
+            pairs.append((Task(request, target, _planner(target, plan)), result))
     if not pairs:
         return results
     folder = pairs[0][0].target.ledger
@@ -96,18 +95,25 @@ def apply_all(requests: t.Sequence[PatchRequest], plan: Plan | None = None, *, c
     return results
 
 
-def _planner(target: Target) -> Plan:
+def _planner(target: Target, injected: Plan | None) -> Planner:
     def plan(payload: dict[str, t.Any]) -> dict[str, t.Any]:
         if target.env is None:
             raise target.missing or SpecdecError("the target's interpreter is gone")
+        # The largest part of the collection, which an unchanged host does not need.
+        from ansible_collections.specdec.blackwell.plugins.module_utils._plan import run_request
+        from ansible_collections.specdec.blackwell.plugins.module_utils._target import call
+
         return call(target.env, run_request, payload)
 
-    return plan
+    return Planner(injected or plan, None if target.env is None else target.env.version)
 
 
 def _out_of_range(request: PatchRequest, target: Target) -> str | None:
     if request.version is None or request.state == "absent":
         return None
+    # Few patches name a range.
+    from ansible_collections.specdec.blackwell.plugins.module_utils._pep440 import SpecifierSet
+
     wanted = SpecifierSet(request.version)
     if target.version is None:
         raise SpecdecError(
@@ -130,12 +136,13 @@ def _tell(result: PatchResult, outcome: Outcome) -> None:
         item: dict[str, t.Any] = {"path": path, "changed": before != after}
         item.update(before_sha256=sha256(before), after_sha256=sha256(after))
         result.files.append(item)
+        result.before[path] = before
         if before == after:
             continue
         # Other names of the old file (an installer's cache, another venv) keep the old bytes.
         if links > 1:
             item["hard_links"] = links
-        result.diff.append(diff(path, before, after))
+        result.diff.append(_diff(path, before, after))
     target = outcome.task.target
     if outcome.changed and target.package is not None:
         result.caches_to_clear = caches_to_clear(target.package.name, [item["path"] for item in result.files])
@@ -145,4 +152,11 @@ def _tell(result: PatchResult, outcome: Outcome) -> None:
     result.restart_needed = result.changed or bool(result.older_processes)
 
 
-__all__ = ("PatchRequest", "PatchResult", "apply", "apply_all", "status")
+def _diff(path: str, before: bytes, after: bytes) -> dict[str, t.Any]:
+    # Only what is written has one.
+    from ansible_collections.specdec.blackwell.plugins.module_utils._text import diff
+
+    return diff(path, before, after)
+
+
+__all__ = ("PatchRequest", "PatchResult", "apply", "apply_all")

@@ -41,8 +41,8 @@ _DONE = (PRESENT, OBSOLETE)
 def decide_present(job: Job) -> Decision:
     """Raises Drift when a required edit has no place, Refused when it would lose what somebody else did."""
     edits: list[t.Any] = list(job.request.edits or [])
-    places = _places(job, edits)
     ledger = job.ledger
+    places = _places(job, edits)
     record = ledger.patches.get(job.key)
     revised = record is not None and record.spec_sha256 != spec_digest(edits)
     names = {path: name for name, path in places.items()}
@@ -113,7 +113,7 @@ def _make(job: Job, edits: list[t.Any], places: dict[str, str], rebuilt: set[str
 
 def _places(job: Job, edits: list[t.Any]) -> dict[str, str]:
     places: dict[str, str] = {}
-    for name in job.target.names(edits):
+    for name in job.target.names(edits, job.planner.memory, job.key):
         path = job.target.locate(job.files, name, job.request.follow)
         same = [other for other, place in places.items() if place == path]
         if same:

@@ -13,10 +13,10 @@ import dataclasses
 import os
 import typing as t
 
+from ansible_collections.specdec.blackwell.plugins.module_utils import _memory
 from ansible_collections.specdec.blackwell.plugins.module_utils._errors import BadInput, SpecdecError
 from ansible_collections.specdec.blackwell.plugins.module_utils._interpreter import Environment, probe
 from ansible_collections.specdec.blackwell.plugins.module_utils._locks import WAIT_SECONDS
-from ansible_collections.specdec.blackwell.plugins.module_utils._plan import files_of
 from ansible_collections.specdec.blackwell.plugins.module_utils._replay import Files
 from ansible_collections.specdec.blackwell.plugins.module_utils._site_packages import (
     Package,
@@ -86,9 +86,17 @@ class Target:
             return f"{name} {self.version}" if self.version else name
         return self.key.get("package") or self.key["path"]
 
-    def names(self, edits: t.Sequence[t.Any]) -> list[str]:
-        """The files that the edits name; '' for the one of the path form."""
-        named = files_of(list(edits))
+    def names(self, edits: t.Sequence[t.Any], memory: _memory.Memory, owner: str) -> list[str]:
+        """The files that the edits name; '' for the one of the path form. ``owner`` is the patch's key."""
+        asked = _memory.key((), list(edits))
+        named = memory.recall("names", asked)
+        if not isinstance(named, list) or not all(isinstance(name, str) for name in named):
+            # It brings the whole planner along, which an unchanged host does not need.
+            from ansible_collections.specdec.blackwell.plugins.module_utils._plan import files_of
+
+            named = files_of(list(edits))
+            if asked is not None:
+                memory.note("names", owner, asked, named)
         return named if named or "path" not in self.key else [""]
 
     def locate(self, files: Files, name: str, follow: bool) -> str:

@@ -14,21 +14,16 @@ import os
 import time
 import typing as t
 
-from ansible_collections.specdec.blackwell.plugins.module_utils._absent import decide_absent
+from ansible_collections.specdec.blackwell.plugins.module_utils import _memory
 from ansible_collections.specdec.blackwell.plugins.module_utils._decision import Decision, Job
 from ansible_collections.specdec.blackwell.plugins.module_utils._errors import SpecdecError
+from ansible_collections.specdec.blackwell.plugins.module_utils._journal import open_journal
 from ansible_collections.specdec.blackwell.plugins.module_utils._ledger import NAME, Ledger, patch_key, target_key
 from ansible_collections.specdec.blackwell.plugins.module_utils._locks import hold, share
 from ansible_collections.specdec.blackwell.plugins.module_utils._present import decide_present
 from ansible_collections.specdec.blackwell.plugins.module_utils._replay import Files, Planner
 from ansible_collections.specdec.blackwell.plugins.module_utils._request import PatchRequest, Target
 from ansible_collections.specdec.blackwell.plugins.module_utils._store import Store, open_store, sha256
-from ansible_collections.specdec.blackwell.plugins.module_utils._transaction import (
-    Transaction,
-    obstacles,
-    pending,
-    recover,
-)
 from ansible_collections.specdec.blackwell.plugins.module_utils._trust import user_name
 
 
@@ -75,11 +70,13 @@ class _Plan:
         self.outcomes: list[Outcome] = []
         self._kept: dict[str, bytes] = {}
         self._modes: dict[str, int] = {}
+        self.memory = _memory.Memory.load(store)
         when = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         for task in tasks:
             request = dataclasses.replace(task.request, who=task.request.who or _who())
             job = Job(request, task.target, task.key, self.later, store, self._kept, files, task.planner, when)
-            decision = decide_present(job) if request.state == "present" else decide_absent(job)
+            task.planner.memory = self.memory
+            decision = decide_present(job) if request.state == "present" else _decide_absent(job)
             self._take(task, decision)
 
     def _take(self, task: Task, decision: Decision) -> None:
@@ -120,6 +117,15 @@ class _Plan:
         named = self.later.originals()
         return [(data, self._modes[digest]) for digest, data in self._kept.items() if digest in named]
 
+    def remember(self, store: Store) -> None:
+        """For the next run: what the planner says of the files as they are now."""
+        for outcome in self.outcomes:
+            record = self.ledger.patches.get(outcome.task.key)
+            if outcome.task.request.state == "present" and record is not None:
+                outcome.task.planner.remember(outcome.task.key, record.edits, record.places, self.files.now)
+        self.memory.keep_plans_of(self.ledger.patches)
+        self.memory.save(store)
+
     def since(self) -> list[Outcome]:
         """The outcomes, each with when its target was written last, in seconds since 1970; 0 for never."""
         for outcome in self.outcomes:
@@ -135,11 +141,16 @@ def foresee(tasks: t.Sequence[Task], folder: str, warnings: list[str], *, wait: 
             plan = _Plan(tasks, None, files)
         else:
             with store, share(store, wait=wait):
-                unfinished = pending(store)
-                if unfinished:
-                    warnings.append(unfinished)
+                if open_journal(store) is not None:
+                    from ansible_collections.specdec.blackwell.plugins.module_utils._transaction import pending
+
+                    unfinished = pending(store)
+                    if unfinished:
+                        warnings.append(unfinished)
                 plan = _Plan(tasks, store, files)
         if plan.writes:
+            from ansible_collections.specdec.blackwell.plugins.module_utils._transaction import obstacles
+
             problem = obstacles(folder, [place for place, _data, _digest in files.changed()])
             if problem is not None:
                 raise problem
@@ -165,13 +176,18 @@ def bring_about(tasks: t.Sequence[Task], folder: str, warnings: list[str], *, wa
             return plan.since()
     assert store is not None
     with store, hold(store, _title(tasks), wait=wait):
-        recovery = recover(store)
-        if recovery is not None:
-            warnings.append(str(recovery))
+        # What writes is left out as long as nothing has to be written.
+        if open_journal(store) is not None:
+            from ansible_collections.specdec.blackwell.plugins.module_utils._transaction import recover
+
+            recovery = recover(store)
+            if recovery is not None:
+                warnings.append(str(recovery))
         with Files() as files:
             plan = _Plan(tasks, store, files)
             if plan.writes or plan.worth_noting:
                 _commit(plan, store, _title(tasks), warnings)
+            plan.remember(store)
             return plan.since()
 
 
@@ -189,7 +205,15 @@ def _commit(plan: _Plan, store: Store, title: str, warnings: list[str]) -> None:
         warnings.append(_unnoted(error))
 
 
+def _decide_absent(job: Job) -> Decision:
+    from ansible_collections.specdec.blackwell.plugins.module_utils._absent import decide_absent
+
+    return decide_absent(job)
+
+
 def _write(plan: _Plan, store: Store, title: str, warnings: list[str]) -> None:
+    from ansible_collections.specdec.blackwell.plugins.module_utils._transaction import Transaction
+
     for outcome in plan.outcomes:
         if outcome.changed:
             plan.later.writes[target_key(outcome.task.target.key)] = time.time()

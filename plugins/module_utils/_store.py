@@ -13,7 +13,6 @@ import contextlib
 import errno
 import hashlib
 import os
-import secrets
 import stat
 import types
 import typing as t
@@ -101,6 +100,8 @@ class Store:
     def write_new(self, name: str, data: bytes, *, folder: int | None = None, mode: int = 0o644) -> None:
         """Puts a file in place whole or not at all. An existing one is replaced. Raises OSError."""
         handle = self.folder if folder is None else folder
+        import secrets
+
         temporary = f".{secrets.token_hex(8)}.tmp"
         try:
             self.create(temporary, data, handle, mode)
@@ -110,7 +111,7 @@ class Store:
                 os.unlink(temporary, dir_fd=handle)
             raise
 
-    def create(self, name: str, data: bytes, folder: int, mode: int = 0o644) -> None:
+    def create(self, name: str, data: bytes, folder: int, mode: int = 0o644, *, durable: bool = True) -> None:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         handle = os.open(name, flags, 0o600, dir_fd=folder)
         with open(handle, "wb") as stream:
@@ -118,7 +119,8 @@ class Store:
             stream.flush()
             self.adopt(handle)
             os.fchmod(handle, mode)
-            os.fsync(handle)
+            if durable:
+                os.fsync(handle)
 
     def adopt(self, handle: int) -> None:
         """Root's files in a user's ledger are that user's, who may go on with them."""

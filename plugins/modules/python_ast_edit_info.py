@@ -135,7 +135,7 @@ patches:
 import typing as t
 
 from ansible_collections.specdec.blackwell.plugins.module_utils._ansible import ENVIRONMENT, run
-from ansible_collections.specdec.blackwell.plugins.module_utils._ast_edit import edit_info
+from ansible_collections.specdec.blackwell.plugins.module_utils._ast_edit_info import edit_info
 
 ARGUMENT_SPEC: dict[str, t.Any] = {**ENVIRONMENT}
 

@@ -148,7 +148,7 @@ def say(value: t.Any) -> str:
         words = list(dict.fromkeys(say(item) for item in value))
         return ", ".join(words) if words else "none"
     if isinstance(value, int) and abs(value) >= 1 << 20:
-        return f"{value / (1 << 30):.1f} GiB"
+        return f"{value / (1 << 30):.1f} GiB" if abs(value) >= 1 << 30 else f"{value / (1 << 20):.1f} MiB"
     if isinstance(value, float):
         return f"{value:g}"
     return "not known" if value is None else str(value)

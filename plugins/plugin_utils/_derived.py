@@ -128,6 +128,10 @@ def derive(facts: Facts, settings: Facts) -> dict[str, t.Any]:
         "fp8_too_old": fp8_too_old(facts, settings),
         "moe_backend": _option(settings, "--moe-backend") or _option(settings, "--moe-runner-backend") or "auto",
         "copies_wrong": copies_wrong(facts),
+        "shm_need": int(float(settings["shm_gib"]) * GIB),
+        "memlock_need": int(settings["memlock_mib"]) * (1 << 20),
+        "numa_nodes": len(lookup(facts, "host.numa") or ()),
+        "numa_balancing": (lookup(facts, "kernel.sysctl") or {}).get("kernel.numa_balancing"),
         "all_reduce_share": lookup(facts, "measured.prediction.all_reduce_share"),
     }
 

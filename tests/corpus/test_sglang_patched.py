@@ -5,8 +5,8 @@
 """Every architecture of released SGLangs that is called patchable: patched, read again, and run without torch.
 
 The patched source itself runs: setter, both forwards and the layers' own forward, with numbers for tensors. What each
-layer is given is noted by the first module that the layer calls, so the note depends on no reading of ours. Norms change
-their arguments in place, as the engine's kernels do: a state that was kept without a copy is caught.
+layer is given is noted by the first module that it calls, so the note depends on no reading of ours. Norms change their
+arguments in place, as the engine's kernels do.
 """
 
 from __future__ import annotations

@@ -12,12 +12,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from corpus.decoders import MISTAKES, can_spoil, conflicts, models_of, spoil, wrong
+from corpus.decoders import MISTAKES, can_spoil, conflicts, models_of, place_of, spoil, wrong
 from corpus.mutate import mutant
 from corpus.patching import Item, Patched, merged, survey
 
 import releases
 from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3 import vllm
+from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._vllm_loop import Refusal
+from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._vllm_models import Model
 
 RELEASES = ("0.11.0", "0.13.0", "0.16.0", "0.17.1", "0.20.0", "0.24.0", "0.28.0", "0.30.0", "0.33.0")
 # (native, the rest) of unique classes in the text and the multimodal table, by another survey of the same releases.
@@ -119,6 +121,46 @@ def test_native_classes_are_those_that_another_survey_counts(release: str) -> No
         }
         counts.append(sum(ref is not None and read.models.read(ref).state == "native" for ref in entries.values()))
     assert tuple(counts) == NATIVE[release]
+
+
+@pytest.mark.parametrize("release", ["0.11.0", "0.16.0", "0.20.0"])
+def test_the_last_layer_of_every_native_decoder(release: str) -> None:
+    root = releases.tree("vllm", release)
+    names = [name for name, item in survey(root, None).items() if item["state"] == "native"]
+    asked = survey(root, names, last_layer=True)
+    assert {item["state"] for item in asked.values()} == {"native", "patchable"}
+    found = {name: item for name, item in asked.items() if item["edits"]}
+    assert {item["shape"] for item in found.values()} == {"last_layer"}
+    tree = Patched(root)
+    tree.apply(merged(item["edits"] for item in found.values()))
+    with tree.view() as view:
+        again = survey(view, list(found), last_layer=True)
+        assert {name: item["state"] for name, item in again.items()} == dict.fromkeys(found, "native")
+        decoders = {model.decoder: model for model in models_of(root, list(found)).values()}
+        traced = [model for model in decoders.values() if has_trace(model, root)]
+        mistakes = {model.ref.name: wrong(model, root, view, lowest=1) for model in traced}
+    assert mistakes != {}
+    assert {name: what for name, what in mistakes.items() if what} == {}
+
+
+def has_trace(model: Model, root: Path) -> bool:
+    """Its loop can be followed; one that hands on more than two states cannot."""
+    try:
+        place_of(model, root)
+    except Refusal:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("release", ["0.30.0", "0.33.0"])
+def test_a_last_state_that_may_be_a_part_is_refused(release: str) -> None:
+    """Its layers leave the sum over ranks to the norm that follows."""
+    name = "DeepseekV32ForCausalLM"
+    root = releases.tree("vllm", release)
+    assert survey(root, [name])[name]["state"] == "native"
+    item = survey(root, [name], last_layer=True)[name]
+    assert (item["state"], item["edits"]) == ("by_hand", [])
+    assert "its last state may be a part" in item["reason"]
 
 
 def without_id(edit: Item) -> Item:

@@ -21,12 +21,8 @@ import zipfile
 import pytest
 
 from ansible_collections.specdec.blackwell.plugins.module_utils._interpreter import probe
-from ansible_collections.specdec.blackwell.plugins.module_utils._patchset import (
-    PatchRequest,
-    PatchResult,
-    apply,
-    status,
-)
+from ansible_collections.specdec.blackwell.plugins.module_utils._patch_status import status
+from ansible_collections.specdec.blackwell.plugins.module_utils._patchset import PatchRequest, PatchResult, apply
 from ansible_collections.specdec.blackwell.plugins.module_utils._site_packages import find_package
 from ansible_collections.specdec.blackwell.tests.unit.plugins.module_utils.installed import (
     EDITS,

@@ -129,6 +129,8 @@ class Index:
         self.root = root
         self.packages = tuple(packages)
         self.broken: Dict[str, str] = {}
+        self.met: Set[str] = set()
+        self._broken_names: Dict[str, str] = {}
         self._modules: Dict[str, Optional[Module]] = {}
         self._mro: Dict[Tuple[str, str], List[ClassRef]] = {}
         self._methods: Dict[Tuple[str, str], Dict[str, ast.FunctionDef]] = {}
@@ -138,9 +140,14 @@ class Index:
     # files
 
     def module(self, name: str) -> Optional[Module]:
-        """The parsed module, None when it is not in the packages or does not parse (then ``broken`` says why)."""
+        """The parsed module, None when it is not in the packages or does not parse.
+
+        ``broken`` says why by path; ``met`` collects the broken paths that were asked for, until the caller clears it.
+        """
         if name not in self._modules:
             self._modules[name] = self._load(name) if name.split(".")[0] in self.packages else None
+        if name in self._broken_names:
+            self.met.add(self._broken_names[name])
         return self._modules[name]
 
     def path_of(self, name: str) -> Optional[Tuple[str, bool]]:
@@ -161,6 +168,7 @@ class Index:
         try:
             tree = ast.parse(source, path)
         except (SyntaxError, ValueError) as error:
+            self._broken_names[name] = path
             line = getattr(error, "lineno", None)
             self.broken[path] = "{} does not parse{}: {}".format(
                 path, "" if line is None else f" at line {line}", getattr(error, "msg", None) or error

@@ -428,9 +428,11 @@ def _shift(reader: Reader, forward: MethodRef, ids: str) -> Optional[int]:
 
 
 def _added(node: ast.expr) -> Optional[int]:
-    """``c`` of ``i + c`` and ``i - c``, 0 of ``i``."""
+    """``c`` of ``i + c`` and ``i - c``; 0 of ``i``, and of ``i + self.first``, which counts from another layer."""
     if isinstance(node, ast.Name):
         return 0
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add) and self_attribute(node.right) is not None:
+        return _added(node.left)
     if isinstance(node, ast.BinOp) and isinstance(node.left, ast.Name) and isinstance(node.right, ast.Constant):
         step = node.right.value
         sign = {ast.Add: 1, ast.Sub: -1}.get(type(node.op))

@@ -17,7 +17,7 @@ from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._syntax 
     self_attribute,
     statements,
 )
-from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._vllm_capture import Capture, Exit
+from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._vllm_capture import Capture, Exit, is_handover
 from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._vllm_interface import (
     GETTERS,
     IDS,
@@ -44,7 +44,7 @@ class Writer:
         self.models = models
 
     def edit(self, ref: ClassRef, what: str, scope: Optional[str], **keys: Any) -> Edit:
-        stem = ref.module.name.rsplit(".", 1)[-1]
+        stem = ref.module.name.split(".models.", 1)[-1]
         made: Edit = {"id": f"{stem}: {what}", "file": ref.module.path}
         if scope is not None:
             made["in"] = scope
@@ -231,20 +231,12 @@ class Writer:
                 source = self._again(owner, loop, node)
                 if source is None:
                     continue
-                anchor = _final_norm(function, loop)
-                if anchor is None:
+                place = self._after_layers(owner, function, loop)
+                if place is None:
                     raise Refusal(
-                        "X7", f"no statement between the loop of {scope} and its return is the place for the last layer"
+                        "X7", f"the loop of {scope} is not followed by the final norm, so its last state may be a part"
                     )
-                return [
-                    self.edit(
-                        owner,
-                        scope + " captures the last layer",
-                        scope,
-                        insert=source,
-                        before=owner.module.segment(anchor),
-                    )
-                ]
+                return [self.edit(owner, scope + " captures the last layer", scope, insert=source, **place)]
         raise Refusal("X6", f"how {scope} captures is not understood")
 
     def _again(self, owner: ClassRef, loop: ast.For, node: ast.stmt) -> Optional[str]:
@@ -254,10 +246,28 @@ class Writer:
         if self_attribute(node.test.comparators[0]) != IDS or not isinstance(node.test.ops[0], ast.In):
             return None
         end = _end_of(loop.iter)
-        if end is None or len(node.body) != 1:
+        if end is None:
             raise Refusal("X4", f"where the layers of {owner.name} end is not told by its loop")
-        body = owner.module.segment(node.body[0])
-        return f"if {owner.module.segment(end)} in self.{IDS}:\n    {body}"
+        body = "\n".join(self._again_source(owner, inner) for inner in node.body)
+        return f"if {owner.module.segment(end)} in self.{IDS}:\n{body}"
+
+    def _again_source(self, owner: ClassRef, node: ast.stmt) -> str:
+        """A statement's source at one level of indentation."""
+        first, *rest = owner.module.segment(node).split("\n")
+        margin = " " * node.col_offset
+        lines = [first] + [line[len(margin) :] if line.startswith(margin) else line for line in rest]
+        return "\n".join("    " + line for line in lines)
+
+    def _after_layers(self, owner: ClassRef, function: ast.FunctionDef, loop: ast.For) -> Optional[Dict[str, str]]:
+        """Right before the final norm; anything else that follows the loop may be what makes the state whole."""
+        block = next((block for block in _blocks(function) if loop in block), [])
+        for node in block[block.index(loop) + 1 :] if block else []:
+            value = getattr(node, "value", None)
+            if isinstance(node, ast.Assign) and isinstance(value, ast.Call) and self_attribute(value.func) is not None:
+                return {"before": owner.module.segment(node)}
+            if not (isinstance(node, ast.If) and any(is_handover(inner) for inner in statements(node.body))):
+                break
+        return None
 
 
 def _end_of(node: ast.expr) -> Optional[ast.expr]:
@@ -269,21 +279,6 @@ def _end_of(node: ast.expr) -> Optional[ast.expr]:
         return node.args[1]
     if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
         return node.slice.upper
-    return None
-
-
-def _final_norm(function: ast.FunctionDef, loop: ast.For) -> Optional[ast.stmt]:
-    """The first assignment after the loop, at the loop's own level, that calls a module of the decoder."""
-    for block in _blocks(function):
-        if loop in block:
-            for node in block[block.index(loop) + 1 :]:
-                value = getattr(node, "value", None)
-                if (
-                    isinstance(node, ast.Assign)
-                    and isinstance(value, ast.Call)
-                    and self_attribute(value.func) is not None
-                ):
-                    return node
     return None
 
 

@@ -8,13 +8,24 @@ from __future__ import annotations
 import gc
 from typing import Any, Callable, Dict
 
-from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3 import sglang, speculators, vllm
+Derive = Callable[[Dict[str, Any]], Dict[str, Any]]
 
-ENGINES: Dict[str, Callable[[Dict[str, Any]], Dict[str, Any]]] = {
-    "sglang": sglang.derive,
-    "speculators": speculators.derive,
-    "vllm": vllm.derive,
-}
+ENGINES = ("sglang", "speculators", "vllm")
+
+
+def _derive(engine: str) -> Derive:
+    # A host runs this out of Ansible's zip, where every import is a compilation: only the asked engine's.
+    if engine == "sglang":
+        from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3 import sglang
+
+        return sglang.derive
+    if engine == "speculators":
+        from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3 import speculators
+
+        return speculators.derive
+    from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3 import vllm
+
+    return vllm.derive
 
 
 def run_request(request: Dict[str, Any]) -> Dict[str, Any]:
@@ -29,16 +40,16 @@ def run_request(request: Dict[str, Any]) -> Dict[str, Any]:
     if engine not in ENGINES:
         return {
             "architectures": {},
-            "error": {"message": "engine must be one of {}, not {!r}".format(", ".join(sorted(ENGINES)), engine)},
+            "error": {"message": "engine must be one of {}, not {!r}".format(", ".join(ENGINES), engine)},
         }
     # Thousands of syntax nodes are made and kept; looking for cycles among them costs as much as parsing.
     collecting = gc.isenabled()
     gc.disable()
     try:
-        return ENGINES[engine](request)
+        return _derive(engine)(request)
     finally:
         if collecting:
             gc.enable()
 
 
-__all__ = ("run_request",)
+__all__ = ("ENGINES", "run_request")

@@ -63,17 +63,25 @@ class Survey:
         self.tokens = read_token_branch(self.index)
         self.no_pipeline = refuses_pipeline(self.index)
         self.draft_types = read_draft_types(self.index) if self.registry.loads_latent_drafts() else None
+        self.unreadable = set(self.index.met)
 
     def answer(self, name: str) -> Dict[str, Any]:
-        """The response's item for one architecture."""
+        """The response's item for one architecture; by hand when a file that it takes to tell does not parse."""
+        self.index.met.clear()
+        item = self._answer(name)
+        broken = sorted(self.index.met | (self.unreadable if not self.whole else set()))
+        if broken and item["state"] in (PATCHABLE, BY_HAND):
+            reason = "; ".join(self.index.broken[path] for path in broken)
+            return _item(BY_HAND, None, item["file"], reason + ". Mend that file or install the engine anew")
+        return item
+
+    def _answer(self, name: str) -> Dict[str, Any]:
         entry = self.registry.entries.get(name)
         if entry is None:
             return _item(ABSENT, reason=f"this release's registry has no {name}")
         ref = self.registry.class_of(entry)
         if ref is None:
-            place = self.index.path_of(entry.module)
-            reason = self.index.broken.get(place[0]) if place is not None else None
-            return _item(BY_HAND, reason=reason or f"{entry.module} has no readable class {entry.class_name}")
+            return _item(BY_HAND, reason=f"{entry.module} has no readable class {entry.class_name}")
         if self.interface.protocol is None:
             return _item(BY_HAND, file=ref.module.path, reason=f"this release has no {PROTOCOL}: it has no EAGLE-3")
         return self._classify(entry, ref)
@@ -240,7 +248,12 @@ class Survey:
                 "speculators asks for: last_layer: true adds it"
             )
             return []
-        edits = self.writer.last_layer(decoder)
+        try:
+            edits = self.writer.last_layer(decoder)
+        except Refusal as refusal:
+            raise Refusal(
+                LAST_LAYER, f"it supports EAGLE-3, but cannot hand out the last layer's id: {refusal.reason}"
+            ) from None
         if item["state"] == NATIVE:
             item["state"], item["shape"] = PATCHABLE, LAST_LAYER
         return edits

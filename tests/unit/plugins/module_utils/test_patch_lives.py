@@ -16,7 +16,8 @@ import typing as t
 import pytest
 
 from ansible_collections.specdec.blackwell.plugins.module_utils._errors import Drift, Refused
-from ansible_collections.specdec.blackwell.plugins.module_utils._patchset import PatchRequest, apply, apply_all, status
+from ansible_collections.specdec.blackwell.plugins.module_utils._patch_status import status
+from ansible_collections.specdec.blackwell.plugins.module_utils._patchset import PatchRequest, apply, apply_all
 from ansible_collections.specdec.blackwell.plugins.module_utils._plan import run_request
 from ansible_collections.specdec.blackwell.tests.unit.plugins.module_utils.installed import (
     BASE,

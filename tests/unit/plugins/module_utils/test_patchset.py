@@ -20,12 +20,12 @@ import pytest
 
 from ansible_collections.specdec.blackwell.plugins.module_utils import _patch_status, _store
 from ansible_collections.specdec.blackwell.plugins.module_utils._errors import BadInput, Drift, Refused, SpecdecError
+from ansible_collections.specdec.blackwell.plugins.module_utils._patch_status import status
 from ansible_collections.specdec.blackwell.plugins.module_utils._patchset import (
     PatchRequest,
     PatchResult,
     apply,
     apply_all,
-    status,
 )
 from ansible_collections.specdec.blackwell.plugins.module_utils._plan import run_request
 from ansible_collections.specdec.blackwell.plugins.module_utils._processes import older_processes

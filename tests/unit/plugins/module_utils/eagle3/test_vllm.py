@@ -488,6 +488,16 @@ def test_a_file_that_does_not_parse_is_named_with_its_line(tmp_path: Path) -> No
     item = ask(root)
     assert item["state"] == "by_hand"
     assert f"{MODELS}/tiny.py does not parse at line" in item["reason"]
+    assert ask(root, "OtherForCausalLM")["state"] == "absent"
+
+
+def test_a_broken_file_of_the_engine_stops_a_patch_but_no_survey(tmp_path: Path) -> None:
+    root = tree(tmp_path, source(), more={**GATES, "vllm/config/speculative.py": "  broken\n"})
+    item = ask(root)
+    assert (item["state"], item["edits"]) == ("by_hand", [])
+    assert "vllm/config/speculative.py does not parse at line 1" in item["reason"]
+    response = derive.run_request({"engine": "vllm", "root": str(root), "architectures": None})
+    assert [one["state"] for one in response["architectures"].values()] == ["patchable"]
 
 
 def test_what_is_not_there(tmp_path: Path) -> None:

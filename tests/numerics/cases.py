@@ -1,0 +1,172 @@
+# Copyright (c) 2026 The specdec.blackwell authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The architectures whose states are compared, and what their tiny configs need beyond the common sizes.
+
+type: transformers' model type; class: transformers' class where its name is not the architecture's; text, tower, whole:
+values for the config's parts; engine: options of the engine; wrapper: it holds a language model of its own.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+Case = dict[str, Any]
+
+LATENT: Case = {"attention_backend": "CPU_MLA"}
+SCALED: Case = {
+    "embedding_multiplier": 2.0,
+    "residual_multiplier": 0.5,
+    "attention_multiplier": 0.2,
+    "logits_scaling": 2.0,
+}
+STATE_SPACE: Case = {
+    "mamba_d_ssm": 128,
+    "mamba_n_heads": 8,
+    "mamba_d_head": 32,
+    "mamba_d_state": 16,
+    "mamba_chunk_size": 16,
+    "mamba_n_groups": 1,
+}
+
+CASES: dict[str, Case] = {
+    "AXK1ForCausalLM": {"type": "axk1", "engine": LATENT},
+    "BloomForCausalLM": {"type": "bloom"},
+    "DbrxForCausalLM": {
+        "type": "dbrx",
+        "text": {
+            "attn_config": {"kv_n_heads": 2, "clip_qkv": 8.0, "rope_theta": 10000.0},
+            "ffn_config": {"ffn_hidden_size": 64, "moe_num_experts": 4, "moe_top_k": 2},
+        },
+    },
+    "Ernie4_5_MoeForCausalLM": {
+        "type": "ernie4_5_moe",
+        "text": {"moe_num_experts": 4, "moe_k": 2, "moe_num_shared_experts": 1, "moe_layer_end_index": 3},
+    },
+    "Exaone4ForCausalLM": {"type": "exaone4"},
+    "ExaoneMoeForCausalLM": {"type": "exaone_moe"},
+    "FalconForCausalLM": {"type": "falcon"},
+    "FalconMambaForCausalLM": {"type": "falcon_mamba", "text": {"time_step_rank": 8, "intermediate_size": 256}},
+    "FalconH1ForCausalLM": {"type": "falcon_h1", "text": {**STATE_SPACE, "mamba_d_head": 16}},
+    "GemmaForCausalLM": {"type": "gemma"},
+    "Gemma2ForCausalLM": {"type": "gemma2", "text": {"query_pre_attn_scalar": 32}},
+    "Gemma3ForCausalLM": {"type": "gemma3_text", "text": {"query_pre_attn_scalar": 32}},
+    "Glm4ForCausalLM": {"type": "glm4"},
+    "Glm4MoeForCausalLM": {"type": "glm4_moe", "written": {"head_dim": 32}},
+    "Glm4MoeLiteForCausalLM": {"type": "glm4_moe_lite", "engine": LATENT, "written": {"first_k_dense_replace": 1}},
+    "GPT2LMHeadModel": {"type": "gpt2"},
+    "GPTJForCausalLM": {"type": "gptj", "text": {"rotary_dim": 16}},
+    "GraniteMoeForCausalLM": {"type": "granitemoe", "text": SCALED},
+    "GraniteMoeHybridForCausalLM": {
+        "type": "granitemoehybrid",
+        "text": {**SCALED, **STATE_SPACE, "layer_types": ["attention"] * 4, "position_embedding_type": "rope"},
+    },
+    "GraniteMoeSharedForCausalLM": {"type": "granitemoeshared", "text": SCALED},
+    "GraniteMoeSWAForCausalLM": {"type": "granitemoe_swa", "text": SCALED},
+    "HYV3ForCausalLM": {"type": "hy_v3", "written": {"first_k_dense_replace": 1}},
+    "HyperCLOVAXForCausalLM": {"type": "hyperclovax", "text": SCALED},
+    "JambaForCausalLM": {
+        "type": "jamba",
+        "text": {
+            "attn_layer_period": 2,
+            "attn_layer_offset": 1,
+            "mamba_dt_rank": 8,
+            "use_mamba_kernels": False,
+        },
+    },
+    "Lfm2ForCausalLM": {
+        "type": "lfm2",
+        "text": {"layer_types": ["conv", "full_attention"] * 2, "block_auto_adjust_ff_dim": False},
+    },
+    "Lfm2MoeForCausalLM": {
+        "type": "lfm2_moe",
+        "text": {"layer_types": ["conv", "full_attention"] * 2, "num_dense_layers": 1},
+    },
+    "LongcatFlashForCausalLM": {
+        "type": "longcat_flash",
+        "text": {
+            "num_layers": 4,
+            "moe_topk": 2,
+            "zero_expert_num": 2,
+            "expert_ffn_hidden_size": 64,
+            "ffn_hidden_size": 128,
+        },
+        "engine": LATENT,
+    },
+    "MambaForCausalLM": {"type": "mamba", "text": {"time_step_rank": 8, "intermediate_size": 256}},
+    "Mamba2ForCausalLM": {
+        "type": "mamba2",
+        "text": {"num_heads": 8, "head_dim": 32, "state_size": 16, "n_groups": 1, "chunk_size": 16},
+    },
+    "MixtralForCausalLM": {"type": "mixtral"},
+    "NemotronForCausalLM": {"type": "nemotron"},
+    "OlmoHybridForCausalLM": {
+        "type": "olmo_hybrid",
+        "text": {
+            "layer_types": ["linear_attention", "full_attention"] * 2,
+            "linear_num_key_heads": 4,
+            "linear_num_value_heads": 4,
+            "linear_key_head_dim": 32,
+            "linear_value_head_dim": 64,
+        },
+    },
+    "OlmoeForCausalLM": {"type": "olmoe"},
+    "PhiMoEForCausalLM": {"type": "phimoe", "class": "PhimoeForCausalLM"},
+    "Qwen2MoeForCausalLM": {"type": "qwen2_moe"},
+    "StableLmForCausalLM": {"type": "stablelm"},
+    "AriaForConditionalGeneration": {"type": "aria", "wrapper": True, "text": {"moe_num_experts": 4, "moe_topk": 2}},
+    "AudioFlamingo3ForConditionalGeneration": {"type": "audioflamingo3", "wrapper": True},
+    "Blip2ForConditionalGeneration": {"type": "blip-2", "wrapper": True},
+    "Cohere2VisionForConditionalGeneration": {"type": "cohere2_vision", "wrapper": True},
+    "Cosmos3EdgeForConditionalGeneration": {"type": "cosmos3_edge", "wrapper": True},
+    "Ernie4_5_VLMoeForConditionalGeneration": {
+        "type": "ernie4_5_vl_moe",
+        "wrapper": True,
+        "text": {"moe_num_experts": 4, "moe_k": 2, "moe_num_shared_experts": 1},
+    },
+    "Exaone4_5_ForConditionalGeneration": {"type": "exaone4_5", "wrapper": True},
+    "Gemma3ForConditionalGeneration": {
+        "type": "gemma3",
+        "wrapper": True,
+        "text": {"query_pre_attn_scalar": 32},
+        "whole": {"mm_tokens_per_image": 4},
+    },
+    "GlmAsrForConditionalGeneration": {"type": "glmasr", "wrapper": True},
+    "Glm4vForConditionalGeneration": {"type": "glm4v", "wrapper": True},
+    "Glm4vMoeForConditionalGeneration": {"type": "glm4v_moe", "wrapper": True},
+    "GlmOcrForConditionalGeneration": {"type": "glm_ocr", "wrapper": True},
+    "GraniteSpeechForConditionalGeneration": {"type": "granite_speech", "wrapper": True},
+    "GraniteSpeechPlusForConditionalGeneration": {"type": "granite_speech_plus", "wrapper": True},
+    "InternVLForConditionalGeneration": {"type": "internvl", "wrapper": True},
+    "Lfm2VlForConditionalGeneration": {
+        "type": "lfm2_vl",
+        "wrapper": True,
+        "text": {"layer_types": ["conv", "full_attention"] * 2, "block_auto_adjust_ff_dim": False},
+    },
+    "LlavaNextForConditionalGeneration": {"type": "llava_next", "wrapper": True},
+    "LlavaNextVideoForConditionalGeneration": {"type": "llava_next_video", "wrapper": True},
+    "LlavaOnevisionForConditionalGeneration": {"type": "llava_onevision", "wrapper": True},
+    "PaddleOCRVLForConditionalGeneration": {"type": "paddleocr_vl", "wrapper": True},
+    "PaliGemmaForConditionalGeneration": {"type": "paligemma", "wrapper": True},
+    "QianfanOCRForConditionalGeneration": {"type": "qianfan_ocr", "wrapper": True},
+    "Qwen2VLForConditionalGeneration": {"type": "qwen2_vl", "wrapper": True},
+    "Qwen2AudioForConditionalGeneration": {"type": "qwen2_audio", "wrapper": True},
+    "Step3p7ForConditionalGeneration": {"type": "step3p7", "wrapper": True},
+    "VoxtralForConditionalGeneration": {"type": "voxtral", "wrapper": True},
+}
+
+# What the engine by itself does not compute as transformers does, or cannot run on a CPU: told apart from patches.
+APART: dict[str, str] = {}
+
+# One of each kind, for `make test`: the residual still to be added or added already, layers that hand on one state,
+# a subclass of a native decoder, other names, experts, and two wrappers.
+QUICK = (
+    "MixtralForCausalLM",
+    "Exaone4ForCausalLM",
+    "StableLmForCausalLM",
+    "Glm4ForCausalLM",
+    "GPT2LMHeadModel",
+    "HYV3ForCausalLM",
+    "AriaForConditionalGeneration",
+    "LlavaNextForConditionalGeneration",
+)
