@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""PRIVATE to the collection. Which hidden states of the target an engine hands to a draft, and which ids would be right.
+"""PRIVATE to the collection. Which hidden states of the target an engine hands to a draft, and the ids for others.
 
 Two readings of a draft's ids are in use: ``inputs``, the states that enter layers i (vLLM and the trainers around it),
 and ``outputs``, those that leave layers i, which enter i + 1. Only the draft's maker, or a measurement, can tell.
@@ -37,9 +37,10 @@ def judge(draft: Draft, target: Target, view: View | None) -> tuple[dict[str, t.
     """The ids as recorded, used and captured, what they should be by either reading; and what is wrong with them."""
     found = _recorded(draft)
     default = None if target.layers is None else default_ids(target.layers)
-    used, said = _used(draft, default, view)
+    used, read, said = _used(draft, default, view)
     found += said
-    seen, said = _captured(used, view)
+    # The default is what is captured; only ids that a draft names are moved.
+    seen, said = _captured(used, view) if read else (used if view is not None else None, [])
     found += said
     readings = None if used is None else {"inputs": used, "outputs": [item + 1 for item in used]}
     corrected = None if readings is None or view is None else {k: _ids_for(v, view) for k, v in readings.items()}
@@ -74,24 +75,28 @@ def _recorded(draft: Draft) -> list[Finding]:
     return found
 
 
-def _used(draft: Draft, default: Ids | None, view: View | None) -> tuple[Ids | None, list[Finding]]:
-    """The ids that the server will take: those that it reads, else its default."""
+def _used(draft: Draft, default: Ids | None, view: View | None) -> tuple[Ids | None, bool, list[Finding]]:
+    """The ids that the server will take: those that it reads, else its default; and whether it reads any."""
     places = list(draft.ids_at)
     if view is not None:
         places = [place for place in places if place in view.facts["ids_from"]]
     if places:
-        return draft.ids_at[places[0]], []
+        return draft.ids_at[places[0]], True, []
     if draft.ids is None:
         text = f"no layer ids; the server takes {default}"
-        return default, [finding("layer_ids_default", NOTE, text, "the ids that it was trained with", "compare them")]
+        return (
+            default,
+            False,
+            [finding("layer_ids_default", NOTE, text, "the ids that it was trained with", "compare them")],
+        )
     if view is None:
-        return draft.ids, []
+        return draft.ids, True, []
     where = _PLACES[next(iter(draft.ids_at))]
     read = [_PLACES[place] for place in view.facts["ids_from"]]
     text = f"{where} {draft.ids}, which {view.label} does not read: it takes {default}"
     fix = f"in a local copy of config.json put them into {read[0]}" if read else "use a release that reads layer ids"
     severity = NOTE if draft.ids == default else ERROR
-    return default, [finding("layer_ids_unread", severity, text, read[0] if read else f"ids {default}", fix)]
+    return default, False, [finding("layer_ids_unread", severity, text, read[0] if read else f"ids {default}", fix)]
 
 
 def _captured(used: Ids | None, view: View | None) -> tuple[Ids | None, list[Finding]]:
@@ -135,9 +140,7 @@ def _shifted(view: View, used: Ids, seen: Ids, corrected: dict[str, Ids | None])
     right = corrected["inputs"]
     fix = "measure both readings, or ask the draft's maker"
     if right is not None:
-        fix = (
-            f"if it was trained on {used}, serve a local copy of the draft whose config.json names {right}; else " + fix
-        )
+        fix = f"if it was trained on {used}, serve a local copy of the draft that names {right}; else {fix}"
     return finding("layer_ids_shifted", WARNING, f"{view.label} captures {seen} for the ids {used}", str(used), fix)
 
 

@@ -6,7 +6,7 @@
 
 PRIVATE to the collection: it can have breaking changes at any time.
 
-``derive`` is a pure reader. Its answer follows from the request and from the source files below a few folders, and those
+``derive`` is a pure reader. Its answer follows from the request and from the source files below a few folders, which
 are told by their status without being read. Files that this collection has patched are told by the digests of their
 release's bytes, which is what ``derive`` gets to see of them.
 """

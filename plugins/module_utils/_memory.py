@@ -48,10 +48,9 @@ class Memory:
             note = json.loads(data.decode("ascii")) if data is not None else None
         except (OSError, ValueError, _errors.SpecdecError):
             return cls()
-        sections = note.get("sections") if isinstance(note, dict) else None
-        if not isinstance(sections, dict) or note.get("sha256") != digest(sections) or not _well_formed(sections):
+        if not isinstance(note, dict) or not _well_formed(note.get("sections")):
             return cls()
-        return cls(sections)
+        return cls(note["sections"]) if note.get("sha256") == digest(note["sections"]) else cls()
 
     def recall(self, section: str, key: str | None) -> t.Any:
         """The answer that was noted under ``key``, None when there is none."""
@@ -96,8 +95,10 @@ class Memory:
         self._changed = False
 
 
-def _well_formed(sections: dict[str, t.Any]) -> bool:
-    return set(sections) == set(_SECTIONS) and all(
+def _well_formed(sections: t.Any) -> bool:
+    if not isinstance(sections, dict) or set(sections) != set(_SECTIONS):
+        return False
+    return all(
         isinstance(answers, dict)
         and all(isinstance(item, dict) and set(item) == {"key", "answer"} for item in answers.values())
         for answers in sections.values()

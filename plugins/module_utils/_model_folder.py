@@ -131,9 +131,7 @@ class Folder:
             found = f"no {name}" if where is None else f"{name} is a link to {where}, which is gone"
             self._say("shard_missing", ERROR, found, name, _AGAIN)
         except OSError as error:
-            self._say(
-                "shard_unreadable", ERROR, f"{name}: {error.strerror}", "a file that can be read", "see its owner"
-            )
+            self._say("shard_unreadable", ERROR, f"{name}: {error.strerror}", "a readable file", "see its owner")
         except Damaged as error:
             kind = "shard_truncated" if error.details["truncated"] else "shard_damaged"
             fix = "run git lfs pull in the clone" if error.details.get("pointer") else _AGAIN

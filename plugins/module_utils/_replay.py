@@ -69,7 +69,7 @@ class Planner:
         """Notes what ``run`` says of a patch that is on, if it says that no byte changes."""
         contents = {name: files(path) for name, path in places.items()}
         memo_key = self._key(_memo(edits, contents, True), places)
-        if memo_key is None or self.memory.recall("plans", memo_key) is not None:
+        if memo_key is None or _are_states(self.memory.recall("plans", memo_key), edits):
             return
         try:
             planned = self.run(edits, places, files, known=True)
@@ -99,7 +99,10 @@ def _are_states(answer: t.Any, edits: t.Sequence[t.Any]) -> bool:
         isinstance(answer, list)
         and len(answer) == len(edits)
         and all(
-            isinstance(item, dict) and isinstance(item.get("id"), str) and isinstance(item.get("state"), str)
+            isinstance(item, dict)
+            and isinstance(item.get("id"), str)
+            and isinstance(item.get("file"), (str, type(None)))
+            and item.get("state") in (PRISTINE, PRESENT, OBSOLETE, "drifted")
             for item in answer
         )
     )

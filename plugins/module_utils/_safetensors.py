@@ -39,12 +39,11 @@ class Tensor(t.NamedTuple):
     end: int
 
     @property
-    def count(self) -> int:
-        """Number of elements."""
-        count = 1
+    def elements(self) -> int:
+        product = 1
         for item in self.shape:
-            count *= item
-        return count
+            product *= item
+        return product
 
 
 def read_header(path: str) -> dict[str, Tensor]:
@@ -84,7 +83,7 @@ def _tensor(path: str, name: str, item: t.Any, base: int) -> Tensor:
         raise Damaged(f"its header describes {name} wrongly", truncated=False)
     tensor = Tensor(path, dtype, shape, base + start, base + end)
     width = WIDTHS.get(dtype)
-    if width is not None and end - start != tensor.count * width // 8:
+    if width is not None and end - start != tensor.elements * width // 8:
         raise Damaged(f"{name} is {dtype} {list(shape)} but has {end - start} bytes", truncated=False)
     return tensor
 
@@ -103,7 +102,7 @@ def read_integers(tensor: Tensor) -> tuple[int, ...] | None:
         data = stream.read(tensor.end - tensor.start)
     if len(data) != tensor.end - tensor.start:
         raise Damaged(f"{tensor.path} became shorter while it was read", truncated=True)
-    return struct.unpack(f"<{tensor.count}{code}", data)
+    return struct.unpack(f"<{tensor.elements}{code}", data)
 
 
 __all__ = ("Damaged", "HEADER_LIMIT", "TENSOR_LIMIT", "Tensor", "WIDTHS", "read_header", "read_integers")

@@ -130,7 +130,8 @@ def resolve(source: Source, name: str | None, *, occurrence: int | None = None) 
         return module
     found = named(module, name)
     if not found:
-        raise Drift(f"{source.path} has no {name}", state="drifted", candidates=nearest_scopes(source, name), matches=0)
+        message = f"{source.path} has no {name}{_outer_found(module, name)}"
+        raise Drift(message, state="drifted", candidates=nearest_scopes(source, name), matches=0)
     if occurrence is not None:
         if occurrence > len(found):
             raise Drift(
@@ -148,6 +149,17 @@ def resolve(source: Source, name: str | None, *, occurrence: int | None = None) 
             matches=len(found),
         )
     return found[0]
+
+
+def _outer_found(module: Scope, name: str) -> str:
+    """Which part of a dotted name is there, for a message."""
+    parts = name.split(".")
+    for stop in range(len(parts) - 1, 0, -1):
+        found = _find(module, parts[:stop])
+        if found:
+            line = getattr(found[0].node, "lineno", 1)
+            return f": {'.'.join(parts[:stop])}, line {line}, has no {parts[stop]}"
+    return ""
 
 
 def named(module: Scope, name: str) -> list[Scope]:

@@ -186,6 +186,9 @@ def _inline(source: Source, value: Any, splices: Sequence[Splice], *, parenthesi
         return b""
     spans = [item_span(source, item) for item in value]
     whole = _bytes(source, spans[0][0], spans[-1][1], splices)
+    if parenthesised and all(isinstance(item, (ast.withitem, ast.alias)) for item in value):
+        # The brackets around names or items over several lines are no part of them.
+        return b"(" + whole + b")"
     if _balanced(whole):
         return whole
     return b", ".join(_bytes(source, start, end, splices) for start, end in spans)

@@ -30,7 +30,13 @@ from ansible_collections.specdec.blackwell.plugins.module_utils._errors import B
 from ansible_collections.specdec.blackwell.plugins.module_utils._parse import parse
 from ansible_collections.specdec.blackwell.plugins.module_utils._pattern import Pattern
 from ansible_collections.specdec.blackwell.plugins.module_utils._plan import File, plan
-from ansible_collections.specdec.blackwell.plugins.module_utils._scope import Block, Scope, all_scopes, is_overload
+from ansible_collections.specdec.blackwell.plugins.module_utils._scope import (
+    Block,
+    Scope,
+    all_scopes,
+    is_overload,
+    resolve,
+)
 from ansible_collections.specdec.blackwell.plugins.module_utils._source import Source
 from ansible_collections.specdec.blackwell.tests.unit.plugins.module_utils.undo import applied_and_undone
 
@@ -142,6 +148,41 @@ def check_places(source: Source, pick: random.Random) -> int:
     return 2 * len(chosen)
 
 
+def check_calls(content: bytes, pick: random.Random) -> int:
+    """Every call of a scope, also inside one another, gets an argument more; the tree says whether all are in place."""
+    source = Source.parse(content, path="calls")
+    place = named(source, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef), pick)
+    if place is None:
+        return 0
+    scope = resolve(source, place["in"], occurrence=place.get("occurrence"))
+    calls = [node for node in scope.expressions() if isinstance(node, ast.Call)]
+    edit = dict(place, replace="$F($$$A)", count="all", **{"with": "$F($$$A, specdec=1)"})
+    result = plan([edit], {"": File(content)}) if calls else {"ok": False, "edits": [{"message": "f-string"}]}
+    if not result["ok"]:
+        # Before Python 3.12, what lies inside an f-string is refused.
+        assert not calls or (sys.version_info < (3, 12) and "f-string" in result["edits"][0]["message"]), result[
+            "edits"
+        ]
+        return 0
+    for call in calls:
+        call.keywords.append(ast.keyword("specdec", ast.Constant(1)))
+    assert same_tree(Source.parse(result["files"][""]["after"], path="calls").tree, source.tree)
+    return 1
+
+
+def check_removal(source: Source, pick: random.Random) -> int:
+    """Statements of a block go, and nothing else; it stays a block."""
+    block = pick.choice(blocks(source) or [Scope("", source.tree, source).body])
+    gone = sorted(pick.sample(range(len(block.statements)), min(len(block.statements), pick.randint(1, 3))))
+    if not gone:
+        return 0
+    after = source.with_splices(suite.remove_many(source, block, [(index, index + 1) for index in gone]))
+    kept = [node for index, node in enumerate(block.statements) if index not in gone]
+    block.statements[:] = kept or ([] if isinstance(block.owner, ast.Module) else [ast.Pass()])
+    assert same_tree(after.tree, source.tree)
+    return 1
+
+
 def found_by_its_text(source: Source, block: Block, index: int) -> None:
     statement = block.statements[index]
     if suite.block_indent(source, block) and not source.starts_line(source.start(statement)):
@@ -220,6 +261,7 @@ def run(folders: list[str], *, every: int = 1, seconds: float = 0.0) -> dict[str
         pick = random.Random(hashlib.sha256(content).hexdigest())
         try:
             count["edits"] += check_edits(content, source, pick) + check_places(source, pick)
+            count["edits"] += check_calls(content, pick) + check_removal(source, pick)
         except Exception:
             failures.append(f"{path}: {traceback.format_exc(limit=-3)}")
         count["files"] += 1

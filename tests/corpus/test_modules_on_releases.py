@@ -114,7 +114,10 @@ def test_release(case: Case, tmp_path: Path, run: Runner) -> None:
     assert first["verified"]["compiled"] is True
     assert set(engine.changed()) == {edit["file"] for edit in first["generated_edits"]}
 
-    assert run.parity(eagle3_patch, **engine.options)["changed"] is False
+    remembered = run.parity(eagle3_patch, **engine.options)
+    assert remembered["changed"] is False
+    (Path(engine.python).parents[1] / ".specdec-blackwell" / "memory.json").unlink()
+    assert run.parity(eagle3_patch, **engine.options) == remembered
     (patch,) = run.run(python_ast_edit_info, python=engine.python)["patches"]
     assert (patch["name"], patch["state"]) == (f"eagle3-{case.engine}-{case.architecture}", "whole")
     assert run.parity(eagle3_patch, **engine.options, state="absent")["changed"] is True

@@ -130,9 +130,12 @@ class Mutant:
                 known.update(alias.asname or alias.name for alias in node.names)
         return ast.unparse(ast.fix_missing_locations(Renamer(known & self.classes, self.stems).visit(tree)))
 
-    def path(self, name: str) -> str:
+    def file(self, name: str, data: bytes) -> tuple[str, str]:
+        """A file's name and text there; what lies deeper is as it was."""
         folder, base = os.path.split(name)
-        return f"{folder}/{PREFIX}{base}"
+        if folder != MODELS or base.removesuffix(".py") not in self.stems:
+            return name, data.decode()
+        return f"{folder}/{PREFIX}{base}", self.renamed(data)
 
 
 def link_all_but(source: Path, target: Path, name: str) -> None:
@@ -169,10 +172,11 @@ def test_a_mutated_copy_gets_the_mutated_patch(version: str, tmp_path: Path) -> 
     mutant = Mutant(version, tmp_path / "mutant")
     names = sorted(survey(mutant.original, None))
     before = survey(mutant.original, names)
-    after = survey(mutant.root, [f"Other{name}" for name in names])
+    renamed = {name: f"Other{name}" if name in mutant.classes else name for name in names}
+    after = survey(mutant.root, list(renamed.values()))
     shapes = set()
     for name, entry in before.items():
-        other = after[f"Other{name}"]
+        other = after[renamed[name]]
         for key in ("state", "shape"):
             assert other[key] == entry[key], (name, key, entry["reason"], other["reason"])
         assert other["layer_ids"] == entry["layer_ids"], name
@@ -180,9 +184,7 @@ def test_a_mutated_copy_gets_the_mutated_patch(version: str, tmp_path: Path) -> 
             continue
         shapes.add(entry["shape"])
         assert len(other["edits"]) == len(entry["edits"])
-        wanted = {
-            mutant.path(file): mutant.renamed(data) for file, data in patch(mutant.original, entry["edits"]).items()
-        }
+        wanted = dict(mutant.file(file, data) for file, data in patch(mutant.original, entry["edits"]).items())
         found = patch(mutant.root, other["edits"])
         assert set(found) == set(wanted), name
         for file, data in found.items():

@@ -119,7 +119,7 @@ class Bench:
     def debris(self) -> list[str]:
         inside = [str(path) for path in (self.home.site / "engine").rglob(".specdec*")]
         ledger = os.listdir(self.home.ledger) if self.home.ledger.exists() else []
-        return inside + [name for name in ledger if name not in ("lock", "ledger.json", "originals")]
+        return inside + [name for name in ledger if name not in ("lock", "ledger.json", "memory.json", "originals")]
 
     def next_run_recovers(self) -> None:
         """The first thing that any next run does."""

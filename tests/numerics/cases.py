@@ -53,7 +53,7 @@ CASES: dict[str, Case] = {
     "Gemma3ForCausalLM": {"type": "gemma3_text", "text": {"query_pre_attn_scalar": 32}},
     "Glm4ForCausalLM": {"type": "glm4"},
     "Glm4MoeForCausalLM": {"type": "glm4_moe", "written": {"head_dim": 32}},
-    "Glm4MoeLiteForCausalLM": {"type": "glm4_moe_lite", "engine": LATENT, "written": {"first_k_dense_replace": 1}},
+    "Glm4MoeLiteForCausalLM": {"type": "glm4_moe_lite", "engine": LATENT, "written": {"first_k_dense_replace": 1, "expert_hidden_dim": 64}},
     "GPT2LMHeadModel": {"type": "gpt2"},
     "GPTJForCausalLM": {"type": "gptj", "text": {"rotary_dim": 16}},
     "GraniteMoeForCausalLM": {"type": "granitemoe", "text": SCALED},
@@ -63,7 +63,7 @@ CASES: dict[str, Case] = {
     },
     "GraniteMoeSharedForCausalLM": {"type": "granitemoeshared", "text": SCALED},
     "GraniteMoeSWAForCausalLM": {"type": "granitemoe_swa", "text": SCALED},
-    "HYV3ForCausalLM": {"type": "hy_v3", "written": {"first_k_dense_replace": 1}},
+    "HYV3ForCausalLM": {"type": "hy_v3", "written": {"first_k_dense_replace": 1, "expert_hidden_dim": 64}},
     "HyperCLOVAXForCausalLM": {"type": "hyperclovax", "text": SCALED},
     "JambaForCausalLM": {
         "type": "jamba",

@@ -157,6 +157,7 @@ class Copy:
             "ANSIBLE_PYTHON_INTERPRETER": sys.executable,
             "ANSIBLE_FORCE_COLOR": "0",
             "ANSIBLE_NOCOLOR": "1",
+            "ANSIBLE_CALLBACK_RESULT_FORMAT": "json",
         }
         said = _run(command, **variables)
         result: dict[str, Any] = json.loads(said[said.index("{") :])

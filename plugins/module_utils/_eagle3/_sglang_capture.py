@@ -289,7 +289,9 @@ def captured(description: Dict[str, Any], ids: Sequence[int]) -> List[int]:
             return _moved(ids, rule, description)
         test = ast.parse(rule["when"], mode="eval").body
         names = sorted({node.id for node in ast.walk(test) if isinstance(node, ast.Name)})
-        if len(names) == 1 and _value(test, names[0], ids):
+        if len(names) != 1:
+            raise ValueError("condition on layer ids is not understood: {}".format(rule["when"]))
+        if _value(test, names[0], ids):
             return _moved(ids, rule, description)
     raise ValueError("no rule takes these layer ids")
 

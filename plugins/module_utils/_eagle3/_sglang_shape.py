@@ -20,7 +20,7 @@ from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._sglang_
     find_capture,
     freely_returned,
 )
-from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._sglang_edits import capture_edits, free, same
+from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._sglang_edits import capture_edits, same
 from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._sglang_loop import (
     Inner,
     Loop,
@@ -30,14 +30,12 @@ from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._sglang_
 )
 from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._sglang_outer import Unknown
 from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._sglang_read import Reader, returned
+from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._sglang_stage import residual_owner, stage_value
 from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._syntax import (
-    assigned_names,
     blocks,
-    dotted,
     expressions,
     parameters,
     self_attribute,
-    self_path,
     statements,
 )
 
@@ -153,99 +151,6 @@ def _pair_value(loop: Loop, meaning: str) -> str:
         both = f"{turn.hidden} + {turn.residual}"
         return f"$STATES.append({alone} if {turn.residual} is None else {both})"
     return f"$STATES.append({alone})"
-
-
-# boundaries
-
-
-def _boundary_api(reader: Reader, package: str) -> bool:
-    """Whether a release's boundaries can hand out the stream: a class with ``prepare`` and ``capture_output``."""
-    place = reader.index.module(package + ".stage")
-    for nodes in place.classes.values() if place is not None else ():
-        names = {item.name for item in nodes[0].body if isinstance(item, ast.FunctionDef)}
-        if {"prepare", "capture_output"} <= names:
-            return True
-    return False
-
-
-_OWNER = ("start", "snapshot", "to_pp")
-
-
-def _residual_owner(reader: Reader, forward: MethodRef) -> Optional[Tuple[str, str]]:
-    """``(alias, package)`` of a module that keeps the residual of a batch, where a forward uses one."""
-    for node in ast.walk(forward.node):
-        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
-            continue
-        alias = dotted(node.func.value) or ""
-        for origin, original in forward.owner.module.imports.get(alias, ()):
-            full = origin if original is None else f"{origin}.{original}"
-            module = reader.index.module(full)
-            if module is not None and all(name in module.functions for name in _OWNER):
-                return alias, ".".join(full.split(".")[:-2])
-    return None
-
-
-def _plain(reader: Reader, model: ClassRef, loop: Loop, alias: str) -> bool:
-    """Whether what the loop carries ends as a plain sum: in an adding norm, or in a fold, which takes nothing else."""
-    hidden = loop.turns[0].hidden
-    for node in statements(loop.after):
-        for call in ast.walk(node):
-            if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.args):
-                continue
-            first = call.args[0]
-            if dotted(call.func.value) != alias or not (isinstance(first, ast.Name) and first.id == hidden):
-                continue
-            paths = [self_path(item) for item in call.args[1:]]
-            norms = [kind for path in paths if path for kind in reader.path_types(model, path)]
-            real = [kind for kind in norms if not stream.takes_anything(reader, kind)]
-            if call.func.attr == "fold" or (real and all(stream.adds(reader, kind) for kind in real)):
-                return True
-    return False
-
-
-def _entered(reader: Reader, layer: ClassRef, hidden: str) -> Optional[Tuple[str, str]]:
-    """``(boundary, batch)`` of ``self.boundary.prepare(hidden, batch, ...)``, where every layer takes its input so."""
-    forward = reader.index.method(layer, "forward")
-    assert forward is not None
-    for node in forward.node.body:
-        for call in expressions(node):
-            path = self_path(call.func) if isinstance(call, ast.Call) else None
-            if not (isinstance(call, ast.Call) and path and len(path) == 2 and path[1] == "prepare"):
-                continue
-            first, second = (call.args + [None, None])[:2]
-            if isinstance(first, ast.Name) and first.id == hidden and isinstance(second, ast.Name):
-                return path[0], second.id
-        if hidden in assigned_names(node) or list(blocks(node)):
-            return None
-    return None
-
-
-def _stage_value(reader: Reader, loop: Loop) -> Union[str, Unknown]:
-    turn = loop.turns[0]
-    found = set()
-    for kind in loop.kinds:
-        hidden = bound_parameter(reader, kind, turn.call, turn.hidden)
-        entered = _entered(reader, kind, hidden) if hidden is not None else None
-        if entered is None:
-            return Unknown(f"{kind.name} does not take its input through a boundary that can be read")
-        batch = _argument(reader, kind, turn.call, entered[1])
-        found.add((entered[0], batch))
-    boundary, batch = next(iter(found))
-    if len(found) != 1 or batch is None:
-        return Unknown("its layers enter through different boundaries")
-    snapshot = free(loop.forward.node, "aux_hidden_state")
-    taken = f"{loop.layer}.{boundary}.capture_output({turn.hidden}, {batch})"
-    return f"{turn.hidden}, {snapshot} = {taken}\n$STATES.append({snapshot})"
-
-
-def _argument(reader: Reader, layer: ClassRef, call: ast.Call, parameter: str) -> Optional[str]:
-    """The plain name that a call gives to a parameter of a layer's forward."""
-    forward = reader.index.method(layer, "forward")
-    names = [item.arg for item in parameters(forward.node)][1:] if forward is not None else []
-    given = dict(zip(names, call.args))
-    given.update({item.arg: item.value for item in call.keywords if item.arg})
-    value = given.get(parameter)
-    return value.id if isinstance(value, ast.Name) else None
 
 
 # the embedding
@@ -445,14 +350,12 @@ def _new(reader: Reader, inner: Inner, states: Optional[str], embed: Optional[st
     wrong = _agreed(loop)
     if wrong is not None:
         return Unknown(f"{model.name}: {wrong.reason}")
-    owned = _residual_owner(reader, loop.forward)
+    owned = residual_owner(reader, loop.forward)
     notes: List[str] = []
     value: Union[str, Unknown]
     if owned is not None:
         shape = STAGE
-        value = Unknown("its layers' boundaries do not hand out the stream as a plain sum")
-        if loop.turns[0].residual is None and _plain(reader, model, loop, owned[0]) and _boundary_api(reader, owned[1]):
-            value = _stage_value(reader, loop)
+        value = stage_value(reader, model, loop, owned)
         notes.append(
             "with DP attention a captured state has the rows of the layer that produced it, which may be a slice"
         )

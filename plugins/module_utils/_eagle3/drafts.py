@@ -157,7 +157,10 @@ def _latent_types(index: Index) -> Optional[List[str]]:
             for branch in ast.walk(node):
                 if isinstance(branch, ast.If) and "eagle" in _strings(branch.test):
                     inside = [item for part in branch.body for item in ast.walk(part)]
-                    return sorted({text for item in inside if isinstance(item, ast.Compare) for text in _strings(item)})
+                    compared = [
+                        item for item in inside if isinstance(item, ast.Compare) and isinstance(item.ops[0], ast.In)
+                    ]
+                    return sorted({text for item in compared for text in _strings(item)})
     return None
 
 

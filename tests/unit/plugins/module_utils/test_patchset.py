@@ -18,7 +18,7 @@ import typing as t
 
 import pytest
 
-from ansible_collections.specdec.blackwell.plugins.module_utils import _patch_status, _store
+from ansible_collections.specdec.blackwell.plugins.module_utils import _memory, _patch_status, _store
 from ansible_collections.specdec.blackwell.plugins.module_utils._errors import BadInput, Drift, Refused, SpecdecError
 from ansible_collections.specdec.blackwell.plugins.module_utils._patch_status import status
 from ansible_collections.specdec.blackwell.plugins.module_utils._patchset import (
@@ -80,7 +80,18 @@ def put_on(home: Venv, **keys: t.Any) -> PatchResult:
     again = apply(request, run_request, check_mode=False)
     assert not again.changed
     assert snapshot(home.site) == after
+    says_the_same_without_memory(home, request)
     return result
+
+
+def says_the_same_without_memory(home: Venv, request: PatchRequest) -> None:
+    remembered = apply(request, run_request, check_mode=True).as_dict()
+    kept = {path: path.read_bytes() for path in home.root.parent.rglob(_memory.NAME)}
+    for path in kept:
+        path.unlink()
+    assert apply(request, run_request, check_mode=True).as_dict() == remembered
+    for path, data in kept.items():
+        path.write_bytes(data)
 
 
 def take_back(home: Venv, **keys: t.Any) -> PatchResult:
@@ -203,9 +214,12 @@ def test_the_given_plan_is_what_runs(home: Venv) -> None:
         return run_request(request)
 
     apply(ask(home), plan, check_mode=False)
-    (request,) = asked
+    # Once to write, and once for what the next run will find.
+    request, _after = asked
     assert set(request["files"]) == {MODEL_FILE, REGISTRY_FILE}
     assert request["files"][MODEL_FILE]["module"] == "engine.model"
+    assert not apply(ask(home), plan, check_mode=False).changed
+    assert len(asked) == 2
     apply(ask(home, name="other"), check_mode=False)
 
 

@@ -15,7 +15,7 @@ import codecs
 import copy
 from typing import Any, Dict, List
 
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ansible_collections.specdec.blackwell.plugins.module_utils._plan import File, plan
@@ -171,7 +171,7 @@ def topic(edit: Edit) -> str:
     return "anchor" if "anchor" in str(edit) else next(key for key in edit if key != "in") + str(edit.get("at"))
 
 
-@settings(max_examples=COUNT)
+@settings(max_examples=COUNT, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(files(), st.lists(st.sampled_from(EDITS), min_size=1, max_size=5, unique_by=topic))
 def test_any_edits_on_any_file(data: bytes, edits: List[Edit]) -> None:
     result = plan(edits, {"": File(data, "p.m")})

@@ -246,7 +246,7 @@ class B:
 """,
         edits=[{"insert": "new()", "after": "a()", "in": "A.foward"}],
         states=["drifted"],
-        said=["the file has no A.foward", "line 4: B.foward", "line 2: A.forward"],
+        said=["the file has no A.foward: A, line 1, has no foward", "line 4: B.foward", "line 2: A.forward"],
     ),
     Case(
         id="in-with-type-parameters",

@@ -1106,4 +1106,37 @@ if x:
     else: pass
 """,
     ),
+    Case(
+        id="with-items-in-brackets",
+        before="""\
+with (
+    a() as b,  # one
+    c(),
+):
+    x = 1
+""",
+        edits=[{"replace": "with $$$W: $$$B", "with": "if q:\n    with $$$W:\n        $$$B"}],
+        after="""\
+if q:
+    with (a() as b,  # one
+    c()):
+        x = 1
+""",
+        python=(3, 9),
+    ),
+    Case(
+        id="import-names-in-brackets",
+        before="""\
+from x import (
+    a,  # one
+    b,
+)
+""",
+        edits=[{"replace": "from x import $$$N", "with": "from y import $$$N"}],
+        after="""\
+from y import (a,  # one
+    b)
+""",
+        python=(3, 10),
+    ),
 ]
