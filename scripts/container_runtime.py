@@ -80,7 +80,7 @@ def cgroup_layout(mounts: str) -> tuple[str, bool]:
 def has_capability(status: str, number: int) -> bool:
     """Whether the effective set in the text of /proc/self/status holds the capability."""
     for line in status.splitlines():
-        name, _, value = line.partition(":")
+        name, _mark, value = line.partition(":")
         if name == "CapEff":
             return bool(int(value.strip(), 16) >> number & 1)
     return False

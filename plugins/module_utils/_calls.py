@@ -46,7 +46,8 @@ class Slot(NamedTuple):
 
     def was(self, pattern: Pattern, node: ast.Call) -> bool:
         """Whether the pattern matches a finished call, or matched it before: it may spell the old value, or none."""
-        assert isinstance(pattern.expression, ast.Call)
+        if not isinstance(pattern.expression, ast.Call):
+            raise AssertionError("isinstance(pattern.expression, ast.Call)")
         wanted = [pattern.expression, self._without(pattern.expression)]
         if not self.name and self.value is not None:
             wanted.append(self._with(pattern.expression))
@@ -102,7 +103,8 @@ class Slot(NamedTuple):
         if not self.name and self.at != len(node.args):
             return f"argument {self.at} is not the last positional one; without it the others would move up"
         found = self.value_in(node)
-        assert found is not None
+        if found is None:
+            raise AssertionError("found is not None")
         if self.value is not None and not same(found, self.value):
             shown = source.segment(found).decode("utf-8")
             return f"the argument is {shown}, not the one to take away; to take it away anyway, leave `value` out"

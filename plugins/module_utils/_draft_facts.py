@@ -21,6 +21,10 @@ _TARGET_KEYS = ("target_model_name_or_path", "target_model_path", "target_model"
 _README_LIMIT = 1024 * 1024
 
 
+def _is_number(value: t.Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
 def integer(config: t.Mapping[str, t.Any], key: str) -> int | None:
     value = config.get(key)
     return value if isinstance(value, int) and not isinstance(value, bool) else None
@@ -107,7 +111,11 @@ class Draft:
         found = {}
         for place, source in ((TOP, self.config), (NESTED, self.config.get(NESTED))):
             ids = source.get(IDS) if isinstance(source, dict) else None
-            if isinstance(ids, list) and ids and all(type(item) is int for item in ids):
+            if (
+                isinstance(ids, list)
+                and ids
+                and all(isinstance(item, int) and not isinstance(item, bool) for item in ids)
+            ):
                 found[place] = list(ids)
         return found
 

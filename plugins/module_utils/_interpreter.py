@@ -224,27 +224,29 @@ def _ask(python: str) -> dict[str, t.Any]:
     variables = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     if credentials is not None:
         variables.update(credentials.environment)
-    command = [python, "-I", "-S", "-c", _PROBE]
     try:
-        output = subprocess.run(
-            command,
+        child = subprocess.Popen(
+            [python, "-I", "-S", "-c", _PROBE],
             stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=_PROBE_SECONDS,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             cwd="/",
             env=variables,
             preexec_fn=_assume(credentials),
-            check=True,
-        ).stdout
+        )
+        try:
+            output, said = child.communicate(timeout=_PROBE_SECONDS)
+        except subprocess.TimeoutExpired as error:
+            child.kill()
+            child.communicate()
+            raise SpecdecError(f"{python} did not answer within {_PROBE_SECONDS} s", python=python) from error
+        if child.returncode != 0:
+            raise SpecdecError(
+                f"{python} does not run: exit code {child.returncode}",
+                python=python,
+                output=said.decode("utf-8", "replace")[-2000:].strip(),
+            )
         facts = json.loads(output.decode("utf-8"))
-    except subprocess.CalledProcessError as error:
-        raise SpecdecError(
-            f"{python} does not run: exit code {error.returncode}",
-            python=python,
-            output=error.stderr.decode("utf-8", "replace")[-2000:].strip(),
-        ) from error
-    except subprocess.TimeoutExpired as error:
-        raise SpecdecError(f"{python} did not answer within {_PROBE_SECONDS} s", python=python) from error
     except (OSError, subprocess.SubprocessError) as error:
         raise SpecdecError(f"cannot start {python}: {error}", python=python) from error
     except ValueError as error:

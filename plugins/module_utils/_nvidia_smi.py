@@ -14,7 +14,7 @@ from __future__ import annotations
 import csv
 import re
 import typing as t
-import xml.etree.ElementTree as ElementTree
+from xml.etree import ElementTree
 
 Gpu = t.Dict[str, t.Any]
 Matrix = t.List[t.List[str]]

@@ -202,10 +202,14 @@ def encloses(source: Source, outer: ast.AST | Found, inner: ast.AST) -> bool:
     return inner is not outer and start <= source.start(inner) and source.end(inner) <= end
 
 
-def lies_within(source: Source, inner: Found, outer: Found) -> bool:
-    """Whether a match lies within another one, not itself."""
-    (start, end), (first, last) = span_of(source, inner), span_of(source, outer)
-    return inner is not outer and first <= start and end <= last
+def any_nested(source: Source, found: Sequence[Found]) -> bool:
+    """Whether a match lies within another one."""
+    reached = -1
+    for start, end in sorted(span_of(source, match) for match in found):
+        if start < reached:
+            return True
+        reached = end
+    return False
 
 
 def span_of(source: Source, found: ast.AST | Found) -> tuple[int, int]:
@@ -269,7 +273,7 @@ __all__ = (
     "placeholders",
     "is_header",
     "encloses",
-    "lies_within",
+    "any_nested",
     "span_of",
     "nearest",
     "first_line",

@@ -189,7 +189,8 @@ class Files:
 
     def put(self, path: str, data: bytes) -> None:
         before = self._data[path]
-        assert before is not None
+        if before is None:
+            raise AssertionError("before is not None")
         self._disk.setdefault(path, before)
         self._data[path] = data
 

@@ -174,7 +174,8 @@ def bring_about(tasks: t.Sequence[Task], folder: str, warnings: list[str], *, wa
                 raise
             warnings.append(_unnoted(error))
             return plan.since()
-    assert store is not None
+    if store is None:
+        raise AssertionError("store is not None")
     with store, hold(store, _title(tasks), wait=wait):
         # What writes is left out as long as nothing has to be written.
         if open_journal(store) is not None:

@@ -85,7 +85,8 @@ def read(source: Source, node: Function) -> Signature:
     for parameter in getattr(node, "type_params", []):
         position = max(position, source.text.index(b"]", source.end(parameter)) + 1)
     inside = listing.brackets(source, position, source.start(node.body[0]))
-    assert inside is not None
+    if inside is None:
+        raise AssertionError("inside is not None")
     start, end = inside
     found = _elements(source, node.args, start)
     spans = listing.split(source, start, end, [offset for _kind, _arg, _default, offset in found])
@@ -130,7 +131,8 @@ def _sign(source: Source, position: int, sign: bytes) -> int:
 
 def parts(source: Source, item: Parameter) -> Parts:
     """The text of a parameter, taken apart."""
-    assert item.node is not None
+    if item.node is None:
+        raise AssertionError("item.node is not None")
     name_end = source.start(item.node) + len(item.name.encode("utf-8"))
     name = source.text[item.start : name_end]
     equals = item.end

@@ -237,8 +237,11 @@ class Source:
         """First byte of a node; of a definition, its first decorator's ``@``."""
         decorators = getattr(node, "decorator_list", None)
         if decorators:
-            first = self.start(decorators[0])
-            return self.text.rindex(b"@", 0, first)
+            sign = self.text.rindex(b"@", 0, self.start(decorators[0]))
+            while not self.starts_line(sign):
+                # It stands in a comment: ``@(  # as @this`` and the decorator below.
+                sign = self.text.rindex(b"@", 0, sign)
+            return sign
         located = self._located(node)
         return self.offset(located.lineno, located.col_offset)
 

@@ -131,7 +131,7 @@ def credentials_for(paths: t.Iterable[str], python: str) -> Credentials | None:
     if not found:
         return None
     if len(found) == 1 and ANYONE not in found:
-        ((uid, place),) = found.items()
+        uid, place = next(iter(found.items()))
         return Credentials(uid, os.lstat(place).st_gid)
     whose = {uid: "a group or everybody" if uid == ANYONE else user_name(uid) for uid in found}
     places = ", ".join(f"{place} ({whose[uid]})" for uid, place in sorted(found.items()))

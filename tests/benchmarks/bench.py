@@ -316,7 +316,7 @@ def on_host(ansible: Ansible, host: Host, playbook: str, module: str, prepare: C
     ansible.run(playbook, ANSIBLE_KEEP_REMOTE_FILES="1", ANSIBLE_PIPELINING="0")
     (sent,) = host.shell(f"ls /root/.ansible/tmp/*/AnsiballZ_{module}.py").split()
     runs = []
-    for _ in range(5):
+    for _turn in range(5):
         prepare()
         runs.append(Spent(*json.loads(host.shell('exec python3 -c "$1" "$2"', TIME_A_PROCESS, sent))))
     return median(runs), int(host.shell('stat -c %s "$1"', sent))
@@ -324,12 +324,12 @@ def on_host(ansible: Ansible, host: Host, playbook: str, module: str, prepare: C
 
 def where_time_goes(ansible: Ansible, host: Host, medians: dict[str, Spent]) -> list[tuple[str, float]]:
     """Parts of one run in seconds of the processors, measured on their own, and sizes."""
-    start = median(ansible.run("ping.yml", "--syntax-check")[0] for _ in range(5))
+    start = median(ansible.run("ping.yml", "--syntax-check")[0] for _turn in range(5))
     ping, ping_size = on_host(ansible, host, "ping.yml", "ping", lambda: None)
     host.reset()
     first, size = on_host(ansible, host, "eagle3_patch.yml", "eagle3_patch", host.reset)
     ansible.run("eagle3_patch.yml")
-    second, _ = on_host(ansible, host, "eagle3_patch.yml", "eagle3_patch", lambda: None)
+    second, _size = on_host(ansible, host, "eagle3_patch.yml", "eagle3_patch", lambda: None)
     whole_ping, whole_second = medians["ping"].processor, medians["eagle3_patch: second"].processor
     return [
         ("start of ansible-playbook", start.processor),

@@ -155,11 +155,13 @@ def test_the_wrapper_hands_on_to_the_language_model() -> None:
         assert len(methods) == 3
         holder = ast.ClassDef(name="Wrapper", bases=[], keywords=[], body=methods, decorator_list=[], type_params=[])
         exec(compile(ast.fix_missing_locations(ast.Module([holder], [])), "wrapper", "exec"), space)
-        asked: list[tuple[int, ...]] = []
 
         class Language:
-            def set_aux_hidden_state_layers(self, layers: tuple[int, ...], log: list[tuple[int, ...]] = asked) -> None:
-                log.append(layers)
+            def __init__(self) -> None:
+                self.asked: list[tuple[int, ...]] = []
+
+            def set_aux_hidden_state_layers(self, layers: tuple[int, ...]) -> None:
+                self.asked.append(layers)
 
             def get_eagle3_aux_hidden_state_layers(self) -> tuple[int, ...]:
                 return (2, 30, 58)
@@ -167,7 +169,7 @@ def test_the_wrapper_hands_on_to_the_language_model() -> None:
         wrapper = space["Wrapper"]()
         wrapper.language_model = Language()
         wrapper.set_aux_hidden_state_layers((1, 2))
-        assert asked == [(1, 2)]
+        assert wrapper.language_model.asked == [(1, 2)]
         assert wrapper.get_eagle3_aux_hidden_state_layers() == (2, 30, 58)
         assert wrapper.get_eagle3_default_aux_hidden_state_layers() == (2, 30, 58)
 

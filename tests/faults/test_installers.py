@@ -49,7 +49,11 @@ class Uv:
     def __call__(self, *arguments: str) -> str:
         variables = {**os.environ, "UV_CACHE_DIR": str(self.cache), "UV_LINK_MODE": "hardlink"}
         run = subprocess.run(
-            [*uv_command(), *arguments], env=variables, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+            [*uv_command(), *arguments],
+            env=variables,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            check=False,
         )
         output = run.stdout.decode()
         assert run.returncode == 0, output
@@ -68,7 +72,8 @@ def uv(tmp_path: pathlib.Path) -> Uv:
     return Uv(tmp_path)
 
 
-def wheel(folder: pathlib.Path, version: str, files: t.Mapping[str, bytes] = FILES) -> str:
+def wheel(folder: pathlib.Path, version: str, files: t.Mapping[str, bytes] | None = None) -> str:
+    files = FILES if files is None else files
     path = folder / f"engine-{version}-py3-none-any.whl"
     info = f"engine-{version}.dist-info"
     with zipfile.ZipFile(path, "w") as archive:
@@ -155,7 +160,7 @@ def test_an_upgrade_and_an_uninstall_of_a_patched_engine(uv: Uv, tmp_path: pathl
     install("uninstall", "engine")
     # A backup in the package would have left an empty namespace package behind.
     assert not package.exists()
-    run = subprocess.run([python, "-c", "import engine"], stderr=subprocess.PIPE)
+    run = subprocess.run([python, "-c", "import engine"], stderr=subprocess.PIPE, check=False)
     assert b"No module named 'engine'" in run.stderr
     assert states(python) == ["gone"]
     assert not patch(python, state="absent").changed

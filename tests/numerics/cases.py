@@ -20,6 +20,10 @@ SCALED: Case = {
     "attention_multiplier": 0.2,
     "logits_scaling": 2.0,
 }
+# Rotary angles by time, height and width: sections of half of what is turned.
+SECTIONS: Case = {"rope_parameters": {"rope_type": "default", "rope_theta": 10000.0, "mrope_section": [4, 6, 6]}}
+# transformers writes the names of these with one level too many for anyone to read them.
+NAMES: dict[str, str] = {"language_model.model.model.": "language_model.model."}
 STATE_SPACE: Case = {
     "mamba_d_ssm": 128,
     "mamba_n_heads": 8,
@@ -35,8 +39,11 @@ CASES: dict[str, Case] = {
     "DbrxForCausalLM": {
         "type": "dbrx",
         "text": {
+            "d_model": 128,
+            "n_heads": 4,
+            "n_layers": 4,
             "attn_config": {"kv_n_heads": 2, "clip_qkv": 8.0, "rope_theta": 10000.0},
-            "ffn_config": {"ffn_hidden_size": 64, "moe_num_experts": 4, "moe_top_k": 2},
+            "ffn_config": {"hidden_size": 128, "ffn_hidden_size": 64, "moe_num_experts": 4, "moe_top_k": 2},
         },
     },
     "Ernie4_5_MoeForCausalLM": {
@@ -53,7 +60,7 @@ CASES: dict[str, Case] = {
     "Gemma3ForCausalLM": {"type": "gemma3_text", "text": {"query_pre_attn_scalar": 32}},
     "Glm4ForCausalLM": {"type": "glm4"},
     "Glm4MoeForCausalLM": {"type": "glm4_moe", "written": {"head_dim": 32}},
-    "Glm4MoeLiteForCausalLM": {"type": "glm4_moe_lite", "engine": LATENT, "written": {"first_k_dense_replace": 1, "expert_hidden_dim": 64}},
+    "Glm4MoeLiteForCausalLM": {"type": "glm4_moe_lite", "engine": LATENT, "written": {"first_k_dense_replace": 1}},
     "GPT2LMHeadModel": {"type": "gpt2"},
     "GPTJForCausalLM": {"type": "gptj", "text": {"rotary_dim": 16}},
     "GraniteMoeForCausalLM": {"type": "granitemoe", "text": SCALED},
@@ -63,7 +70,10 @@ CASES: dict[str, Case] = {
     },
     "GraniteMoeSharedForCausalLM": {"type": "granitemoeshared", "text": SCALED},
     "GraniteMoeSWAForCausalLM": {"type": "granitemoe_swa", "text": SCALED},
-    "HYV3ForCausalLM": {"type": "hy_v3", "written": {"first_k_dense_replace": 1, "expert_hidden_dim": 64}},
+    "HYV3ForCausalLM": {
+        "type": "hy_v3",
+        "written": {"first_k_dense_replace": 1, "expert_hidden_dim": 64, "route_norm": True, "qk_norm": True},
+    },
     "HyperCLOVAXForCausalLM": {"type": "hyperclovax", "text": SCALED},
     "JambaForCausalLM": {
         "type": "jamba",
@@ -77,6 +87,7 @@ CASES: dict[str, Case] = {
     "Lfm2ForCausalLM": {
         "type": "lfm2",
         "text": {"layer_types": ["conv", "full_attention"] * 2, "block_auto_adjust_ff_dim": False},
+        "written": {"conv_dim": 128, "block_dim": 128},
     },
     "Lfm2MoeForCausalLM": {
         "type": "lfm2_moe",
@@ -91,6 +102,7 @@ CASES: dict[str, Case] = {
             "expert_ffn_hidden_size": 64,
             "ffn_hidden_size": 128,
         },
+        "written": {"mla_scale_q_lora": True, "mla_scale_kv_lora": True},
         "engine": LATENT,
     },
     "MambaForCausalLM": {"type": "mamba", "text": {"time_step_rank": 8, "intermediate_size": 256}},
@@ -115,14 +127,14 @@ CASES: dict[str, Case] = {
     "Qwen2MoeForCausalLM": {"type": "qwen2_moe"},
     "StableLmForCausalLM": {"type": "stablelm"},
     "AriaForConditionalGeneration": {"type": "aria", "wrapper": True, "text": {"moe_num_experts": 4, "moe_topk": 2}},
-    "AudioFlamingo3ForConditionalGeneration": {"type": "audioflamingo3", "wrapper": True},
+    "AudioFlamingo3ForConditionalGeneration": {"type": "audioflamingo3", "wrapper": True, "rename": NAMES},
     "Blip2ForConditionalGeneration": {"type": "blip-2", "wrapper": True},
     "Cohere2VisionForConditionalGeneration": {"type": "cohere2_vision", "wrapper": True},
-    "Cosmos3EdgeForConditionalGeneration": {"type": "cosmos3_edge", "wrapper": True},
+    "Cosmos3EdgeForConditionalGeneration": {"type": "cosmos3_edge", "wrapper": True, "text": SECTIONS},
     "Ernie4_5_VLMoeForConditionalGeneration": {
         "type": "ernie4_5_vl_moe",
         "wrapper": True,
-        "text": {"moe_num_experts": 4, "moe_k": 2, "moe_num_shared_experts": 1},
+        "text": {"moe_num_experts": [4, 4], "moe_k": 2, "moe_num_shared_experts": 1, "moe_intermediate_size": [64, 64]},
     },
     "Exaone4_5_ForConditionalGeneration": {"type": "exaone4_5", "wrapper": True},
     "Gemma3ForConditionalGeneration": {
@@ -131,12 +143,18 @@ CASES: dict[str, Case] = {
         "text": {"query_pre_attn_scalar": 32},
         "whole": {"mm_tokens_per_image": 4},
     },
-    "GlmAsrForConditionalGeneration": {"type": "glmasr", "wrapper": True},
-    "Glm4vForConditionalGeneration": {"type": "glm4v", "wrapper": True},
-    "Glm4vMoeForConditionalGeneration": {"type": "glm4v_moe", "wrapper": True},
-    "GlmOcrForConditionalGeneration": {"type": "glm_ocr", "wrapper": True},
-    "GraniteSpeechForConditionalGeneration": {"type": "granite_speech", "wrapper": True},
-    "GraniteSpeechPlusForConditionalGeneration": {"type": "granite_speech_plus", "wrapper": True},
+    "GlmAsrForConditionalGeneration": {"type": "glmasr", "wrapper": True, "rename": NAMES},
+    "Glm4vForConditionalGeneration": {"type": "glm4v", "wrapper": True, "text": SECTIONS},
+    "Glm4vMoeForConditionalGeneration": {
+        "type": "glm4v_moe",
+        "wrapper": True,
+        "text": {
+            "rope_parameters": {**SECTIONS["rope_parameters"], "mrope_section": [2, 3, 3], "partial_rotary_factor": 0.5}
+        },
+    },
+    "GlmOcrForConditionalGeneration": {"type": "glm_ocr", "wrapper": True, "text": SECTIONS},
+    "GraniteSpeechForConditionalGeneration": {"type": "granite_speech", "wrapper": True, "rename": NAMES},
+    "GraniteSpeechPlusForConditionalGeneration": {"type": "granite_speech_plus", "wrapper": True, "rename": NAMES},
     "InternVLForConditionalGeneration": {"type": "internvl", "wrapper": True},
     "Lfm2VlForConditionalGeneration": {
         "type": "lfm2_vl",
@@ -146,13 +164,13 @@ CASES: dict[str, Case] = {
     "LlavaNextForConditionalGeneration": {"type": "llava_next", "wrapper": True},
     "LlavaNextVideoForConditionalGeneration": {"type": "llava_next_video", "wrapper": True},
     "LlavaOnevisionForConditionalGeneration": {"type": "llava_onevision", "wrapper": True},
-    "PaddleOCRVLForConditionalGeneration": {"type": "paddleocr_vl", "wrapper": True},
+    "PaddleOCRVLForConditionalGeneration": {"type": "paddleocr_vl", "wrapper": True, "text": SECTIONS},
     "PaliGemmaForConditionalGeneration": {"type": "paligemma", "wrapper": True},
     "QianfanOCRForConditionalGeneration": {"type": "qianfan_ocr", "wrapper": True},
-    "Qwen2VLForConditionalGeneration": {"type": "qwen2_vl", "wrapper": True},
-    "Qwen2AudioForConditionalGeneration": {"type": "qwen2_audio", "wrapper": True},
+    "Qwen2VLForConditionalGeneration": {"type": "qwen2_vl", "wrapper": True, "text": SECTIONS},
+    "Qwen2AudioForConditionalGeneration": {"type": "qwen2_audio", "wrapper": True, "rename": NAMES},
     "Step3p7ForConditionalGeneration": {"type": "step3p7", "wrapper": True},
-    "VoxtralForConditionalGeneration": {"type": "voxtral", "wrapper": True},
+    "VoxtralForConditionalGeneration": {"type": "voxtral", "wrapper": True, "rename": NAMES},
 }
 
 # What the engine by itself does not compute as transformers does, or cannot run on a CPU: told apart from patches.

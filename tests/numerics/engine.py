@@ -1,7 +1,7 @@
 # Copyright (c) 2026 The specdec.blackwell authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A real engine for CPUs in a cache outside this folder, and venvs that each have a copy of its Python files to patch."""
+"""A real engine for CPUs in a cache outside this folder, and venvs that each have its Python files to patch."""
 
 from __future__ import annotations
 
@@ -135,7 +135,9 @@ class Copy:
         (self.site,) = folder.glob("lib/python3*/site-packages")
 
     def environment(self) -> dict[str, str]:
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "VLLM_", "ANSIBLE_"))}
+        kept = {
+            name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "VLLM_", "ANSIBLE_"))
+        }
         return {
             **kept,
             "HF_HUB_OFFLINE": "1",

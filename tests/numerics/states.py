@@ -77,9 +77,7 @@ class States:
             self.cases[name]["texts"] = found["text_architectures"]
 
     def _capture(self, copy: Copy, variant: str) -> None:
-        ready = {
-            name: case for name, case in self.cases.items() if "error" not in self.answers[name].get(ORIGINAL, {})
-        }
+        ready = {name: case for name, case in self.cases.items() if "error" not in self.answers[name].get(ORIGINAL, {})}
         for name, answer in self._work(copy, "capture.py", ready, capture=variant != ORIGINAL).items():
             self.answers[name][variant] = answer
 

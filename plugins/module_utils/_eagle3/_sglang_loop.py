@@ -101,7 +101,8 @@ def _header(node: ast.For, reader: Reader, forward: MethodRef) -> _Header:
         )
         if not plain or len(source.args) != 1 or source.keywords:
             return _Header(_attribute_of(source), None, None, None, False)
-        assert isinstance(target, ast.Tuple)
+        if not isinstance(target, ast.Tuple):
+            raise AssertionError("isinstance(target, ast.Tuple)")
         index, layer = (item.id for item in target.elts if isinstance(item, ast.Name))
         known, start = _start_of(source.args[0], reader, forward)
         return _Header(_attribute_of(source), index, start, layer, known)
@@ -241,7 +242,8 @@ def _loops(reader: Reader, model: ClassRef, forward: MethodRef) -> Iterator[Unio
         if any(isinstance(item, ast.For) and _turns_of(item, header) for item in statements(node.body)):
             continue
         place = _following(forward.node.body, node)
-        assert place is not None
+        if place is None:
+            raise AssertionError("place is not None")
         kinds = [
             item
             for item in reader.element_classes(model, layers[0])

@@ -139,7 +139,8 @@ def logits_calls(reader: Reader, ref: ClassRef, forward: MethodRef) -> List[Logi
         if not kinds:
             continue
         method = reader.index.method(kinds[0], "forward")
-        assert method is not None
+        if method is None:
+            raise AssertionError("method is not None")
         names = [item.arg for item in parameters(method.node)][1:]
         bound = _bind(names, node)
         hidden = bound.get(names[1])

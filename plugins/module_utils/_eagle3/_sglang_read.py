@@ -354,7 +354,8 @@ class Reader:
                 place = Place(value.owner.module, value.function, owner)
                 for call in ast.walk(value.node):
                     for kind in self.classes(call.func, place) if isinstance(call, ast.Call) else []:
-                        assert isinstance(call, ast.Call)
+                        if not isinstance(call, ast.Call):
+                            raise AssertionError("isinstance(call, ast.Call)")
                         self.built.setdefault(kind.key, []).append((call, place))
 
     def named_classes(

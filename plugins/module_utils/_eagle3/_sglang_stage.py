@@ -78,7 +78,8 @@ def _plain(reader: Reader, model: ClassRef, loop: Loop, alias: str) -> bool:
 def _entered(reader: Reader, layer: ClassRef, hidden: str) -> Optional[Tuple[str, str]]:
     """``(boundary, batch)`` of ``self.boundary.prepare(hidden, batch, ...)``, where every layer takes its input so."""
     forward = reader.index.method(layer, "forward")
-    assert forward is not None
+    if forward is None:
+        raise AssertionError("forward is not None")
     for node in forward.node.body:
         for call in expressions(node):
             path = self_path(call.func) if isinstance(call, ast.Call) else None

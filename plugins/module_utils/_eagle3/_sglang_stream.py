@@ -226,7 +226,8 @@ def _tuple_names(node: ast.AST) -> Iterator[ast.AST]:
 
 def _is_adding_norm(reader: Reader, layer: ClassRef, use: Use, hidden: str) -> bool:
     call = use.node
-    assert isinstance(call, ast.Call)
+    if not isinstance(call, ast.Call):
+        raise AssertionError("isinstance(call, ast.Call)")
     path = self_path(call.func)
     if path is None or hidden not in use.fresh or not _direct(call, hidden):
         return False

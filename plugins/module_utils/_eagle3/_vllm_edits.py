@@ -70,7 +70,8 @@ class Writer:
     def outer(self, model: Model) -> List[Edit]:
         """Base, setter and both getters of a class with a decoder of its own."""
         ref, decoder = model.outer, model.decoder
-        assert ref is not None and decoder is not None
+        if ref is None or decoder is None:
+            raise AssertionError("ref is not None and decoder is not None")
         if model.flagged:
             return []
         owner = "self." + model.path[0]
@@ -112,7 +113,8 @@ class Writer:
         """The names by which the drafter finds the decoder and its embedding, where a class has others."""
         ref, decoder = model.outer, model.decoder
         edits: List[Edit] = []
-        assert ref is not None and decoder is not None
+        if ref is None or decoder is None:
+            raise AssertionError("ref is not None and decoder is not None")
         reach = self.models.reach
         if model.shape != "W2" and self.models.hidden_model(ref, model.path[0]):
             edits += self.method(ref, "@property\n" + _method(reach.model, "", None, ["return self." + model.path[0]]))
@@ -130,7 +132,8 @@ class Writer:
     def wrapper(self, model: Model) -> List[Edit]:
         """Base, setter and both getters of a class that hands everything to a language model it holds."""
         ref = model.outer
-        assert ref is not None
+        if ref is None:
+            raise AssertionError("ref is not None")
         inner = "self." + model.path[0]
         ask = [f"return {inner}.{self.interface.getter}()"]
         edits = self.base(ref, PROTOCOL)
@@ -221,7 +224,8 @@ class Writer:
     def last_layer(self, decoder: ClassRef) -> List[Edit]:
         """Lets a decoder that captures at the top of each step hand out its last layer's id too."""
         forward = self.index.method(decoder, "forward")
-        assert forward is not None
+        if forward is None:
+            raise AssertionError("forward is not None")
         owner, function = forward.owner, forward.node
         scope = f"{owner.name}.{function.name}"
         for loop in statements(function.body):

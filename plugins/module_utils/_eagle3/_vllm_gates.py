@@ -166,7 +166,8 @@ def _branch(ref: ClassRef, function: ast.FunctionDef, fallback: ast.stmt, source
                 listed.append((f"{names} in [$$$]", field))
     if chain is not None:
         head = chain.test
-        assert isinstance(head, ast.Compare)
+        if not isinstance(head, ast.Compare):
+            raise AssertionError("isinstance(head, ast.Compare)")
         right = "[$$$]" if isinstance(head.comparators[0], ast.List) else module.segment(head.comparators[0])
         word = "in" if isinstance(head.ops[0], ast.In) else "=="
         anchor = f"if {names} {word} {right}: $$$"

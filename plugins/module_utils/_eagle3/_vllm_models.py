@@ -78,7 +78,8 @@ class Models:
         known = self._captures[decoder]
         if isinstance(known, Refusal):
             raise known
-        assert isinstance(known, Capture)
+        if not isinstance(known, Capture):
+            raise AssertionError("isinstance(known, Capture)")
         return known
 
     def _read(self, ref: ClassRef) -> Model:

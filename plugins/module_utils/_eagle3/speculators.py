@@ -144,7 +144,8 @@ def find_gate(worker: Worker) -> Optional[Gate]:
         model = call.args[0].id
         taken = isinstance(value, ast.Attribute) and isinstance(value.value, ast.Name) and value.value.id == model
         if raises and taken and second in _assigns(worker) and _from_vllm(worker.source.tree, call.func.id):
-            assert isinstance(value, ast.Attribute)
+            if not isinstance(value, ast.Attribute):
+                raise AssertionError("isinstance(value, ast.Attribute)")
             return Gate(first, second, call.func.id, model, value.attr)
     return None
 

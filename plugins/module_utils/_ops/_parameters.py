@@ -92,7 +92,8 @@ class Named(Operation):
         ):
             return drifted(f"{scope.name} has {self._shown(scope, item)}: give the name with its stars")
         wanted = self._parts(signature.parts(source, item))
-        assert item.node is not None
+        if item.node is None:
+            raise AssertionError("item.node is not None")
         moves = bool(self.kind) and self.kind != item.kind
         equal = all(
             part is None or same(there, part.node)
@@ -121,7 +122,8 @@ class Named(Operation):
         without = source.with_splices(signature.drop(source, found, index))
         rest = signature.read(without, signature.at(without, start))
         place = signature.place(rest, self.kind, self.after)
-        assert isinstance(place, int)
+        if not isinstance(place, int):
+            raise AssertionError("isinstance(place, int)")
         after = without.with_splices(signature.add(without, rest, place, self.kind, text))
         return signature.difference(source.text, after.text)
 

@@ -11,7 +11,7 @@ from typing import Sequence, cast
 
 from ansible_collections.specdec.blackwell.plugins.module_utils._errors import Refused, SpecdecError
 from ansible_collections.specdec.blackwell.plugins.module_utils._indent import reindent
-from ansible_collections.specdec.blackwell.plugins.module_utils._pattern import Found, lies_within, span_of
+from ansible_collections.specdec.blackwell.plugins.module_utils._pattern import Found, span_of
 from ansible_collections.specdec.blackwell.plugins.module_utils._source import Source, Splice
 from ansible_collections.specdec.blackwell.plugins.module_utils._syntax import same
 from ansible_collections.specdec.blackwell.plugins.module_utils._template import Rendered, Template, node_at
@@ -46,8 +46,10 @@ def _rendered(
 ) -> tuple[list[Found], dict[int, Rendered]]:
     rendered: dict[int, Rendered] = {}
     outer: list[Found] = []
+    spans = {id(match): span_of(source, match) for match in todo}
     for match in reversed(todo):
-        inside = [other for other in outer if lies_within(source, other, match)]
+        first, last = spans[id(match)]
+        inside = [other for other in outer if first <= spans[id(other)][0] and spans[id(other)][1] <= last]
         inner = [
             (
                 _as_splice(source, other, rendered[id(other)], parentheses),
@@ -57,7 +59,8 @@ def _rendered(
             for other in inside
         ]
         rendered[id(match)] = template.render(source, match, inner)
-        outer = [other for other in outer if other not in inside] + [match]
+        within = {id(other) for other in inside}
+        outer = [other for other in outer if id(other) not in within] + [match]
     return outer, rendered
 
 

@@ -66,7 +66,8 @@ def parse(fields: Fields, *, absent: bool) -> Operation:
         if len(inner.values) > 1:
             raise BadInput(f"{fields.what}: `returns` stands alone; a parameter takes an edit of its own")
         returns = _part(inner, "returns")
-        assert returns is not None
+        if returns is None:
+            raise AssertionError("returns is not None")
         return Returns(returns, absent=absent)
     written = inner.text("name").strip()
     name = written.lstrip("*")

@@ -16,7 +16,7 @@ from ansible_collections.specdec.blackwell.plugins.module_utils._ops._base impor
     settle,
 )
 from ansible_collections.specdec.blackwell.plugins.module_utils._ops._matches import nested, nothing_left
-from ansible_collections.specdec.blackwell.plugins.module_utils._pattern import Pattern, lies_within, span_of
+from ansible_collections.specdec.blackwell.plugins.module_utils._pattern import Pattern, any_nested, span_of
 from ansible_collections.specdec.blackwell.plugins.module_utils._scope import Scope
 from ansible_collections.specdec.blackwell.plugins.module_utils._source import Splice
 
@@ -39,7 +39,7 @@ class Remove(Operation):
         if not found:
             return nothing_left(scope, self.pattern, context, "remove")
         lines = [source.line_of(span_of(source, match)[0]) for match in found]
-        if any(lies_within(source, match, other) for match in found for other in found):
+        if any_nested(source, found):
             return nested(scope, self.pattern, lines)
         splices: list[Splice] = []
         for block in scope.blocks():

@@ -23,7 +23,7 @@ from ansible_collections.specdec.blackwell.plugins.module_utils._ops._base impor
 from ansible_collections.specdec.blackwell.plugins.module_utils._ops._matches import nested, nothing_left
 from ansible_collections.specdec.blackwell.plugins.module_utils._ops._rewrite import rewrite
 from ansible_collections.specdec.blackwell.plugins.module_utils._ops._unspelled import check_nothing_lost
-from ansible_collections.specdec.blackwell.plugins.module_utils._pattern import Found, Pattern, lies_within, nearest
+from ansible_collections.specdec.blackwell.plugins.module_utils._pattern import Found, Pattern, any_nested, nearest
 from ansible_collections.specdec.blackwell.plugins.module_utils._scope import Block, Scope
 from ansible_collections.specdec.blackwell.plugins.module_utils._source import Source, Splice
 from ansible_collections.specdec.blackwell.plugins.module_utils._template import Template
@@ -47,13 +47,13 @@ class Replace(Operation):
         source = scope.source
         found = self._find(self.pattern, scope)
         images = [] if self._says_nothing() else self._find(self.template.image, scope)
-        todo = [match for match in found if not _in_any(match, images)]
-        done = [image for image in images if not _in_any(image, todo)]
+        todo = _not_within(found, images)
+        done = _not_within(images, todo)
         if not todo and not done and self._says_nothing():
             return nothing_left(scope, self.pattern, context, "replace")
         lines = sorted(_line(match) for match in todo + done)
         try:
-            if not self.in_expressions and any(lies_within(source, one, other) for one in todo for other in todo):
+            if not self.in_expressions and any_nested(source, todo):
                 return nested(scope, self.pattern, lines)
             splices = rewrite(source, self.template, todo) if self.in_expressions else self._statements(source, todo)
         except Refused as error:
@@ -112,10 +112,15 @@ def _on_shared_lines(source: Source, todo: Sequence[Found]) -> list[list[Found]]
     return groups
 
 
-def _in_any(inner: Found, others: Sequence[Found]) -> bool:
-    """Whether a match is, or lies within, one of ``others``; by identity, since positions may not be known."""
-    wanted = {id(node) for node in inner.nodes}
-    return any(wanted <= {id(node) for root in other.nodes for node in ast.walk(root)} for other in others)
+def _not_within(matches: Sequence[Found], others: Sequence[Found]) -> list[Found]:
+    """The matches that neither are nor lie within one of ``others``; by identity, since positions may not be known."""
+    owners: dict[int, set[int]] = {}
+    for number, other in enumerate(others):
+        for root in other.nodes:
+            for node in ast.walk(root):
+                owners.setdefault(id(node), set()).add(number)
+    nobody: set[int] = set()
+    return [match for match in matches if not set.intersection(*(owners.get(id(node), nobody) for node in match.nodes))]
 
 
 def _line(match: Found) -> int:

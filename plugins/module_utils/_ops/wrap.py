@@ -47,7 +47,8 @@ class Wrap(Operation):
         found = [match for match in found if not self._is_wrapper(source, match, found)]
         todo: list[Found] = []
         for match in found:
-            assert match.block is not None
+            if match.block is None:
+                raise AssertionError("match.block is not None")
             around = [
                 node for node in compound.ancestors(scope.node, match.block) if compound.same_header(node, self.tree)
             ]
@@ -90,7 +91,8 @@ class Wrap(Operation):
 
     def _refusal(self, scope: Scope, match: Found) -> str:
         nodes = [node for node in match.nodes if isinstance(node, ast.stmt)]
-        assert match.block is not None
+        if match.block is None:
+            raise AssertionError("match.block is not None")
         for node in nodes:
             if isinstance(node, ast.ImportFrom) and node.module == "__future__":
                 return f"line {node.lineno}: a __future__ import must stay at the top of the file"
@@ -109,7 +111,8 @@ class Wrap(Operation):
 
     def _splices(self, source: Source, match: Found) -> list[Splice]:
         block, first, stop = match.block, match.first, match.stop
-        assert block is not None
+        if block is None:
+            raise AssertionError("block is not None")
         statements = block.statements
         start, end = source.start(statements[first]), source.end(statements[stop - 1])
         shared = suite.shares_line(source, block, first) or suite.shares_line(source, block, stop)

@@ -73,7 +73,7 @@ def answer(architecture: str, folder: Path, case: dict[str, Any], capture: bool)
     tokens = reference["tokens"].tolist()
     layers = sum(name.startswith("state") for name in reference) - 1
     prompt, steps = tokens[: case["prompt"]], len(tokens) - case["prompt"] + 1
-    engine = None
+    engine: LLM | None = None
     try:
         engine = LLM(
             model=str(folder),
@@ -95,6 +95,7 @@ def answer(architecture: str, folder: Path, case: dict[str, Any], capture: bool)
 
         def ask(*ids: int) -> list[float] | int:
             """Errors of the captured states, or how many there were where that is not as many as were asked for."""
+            assert engine is not None
             collector.clear()
             model.set_aux_hidden_state_layers(ids)
             engine.generate([{"prompt_token_ids": prompt}], sampling, use_tqdm=False)
@@ -117,7 +118,7 @@ def answer(architecture: str, folder: Path, case: dict[str, Any], capture: bool)
             found["together"] = ask(0, layers // 2, layers - 1, layers)
         return found
     finally:
-        del engine
+        engine = None
         cleanup_dist_env_and_memory()
         gc.collect()
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 The specdec.blackwell authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tiny checkpoints of random weights, from the config classes that transformers has. Runs in the engine's environment."""
+"""Tiny checkpoints of random weights, by transformers' own config classes. Runs in the engine's environment."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Any
 
 import torch
 import transformers
+from safetensors.torch import load_file, save_file
 from transformers import CONFIG_MAPPING
 
 LAYERS = 4
@@ -119,6 +120,15 @@ def fill(model: torch.nn.Module, seed: int) -> None:
                 value.copy_(0.8 * noise / math.sqrt(value.shape[-1]))
 
 
+def rename(path: Path, starts: dict[str, str]) -> None:
+    """Give weights other names, by how their names start."""
+    weights = load_file(path) if starts else {}
+    for old, new in starts.items():
+        weights = {new + name[len(old) :] if name.startswith(old) else name: one for name, one in weights.items()}
+    if weights:
+        save_file(weights, path, metadata={"format": "pt"})
+
+
 def make(architecture: str, case: dict[str, Any], folder: Path, seed: int) -> torch.nn.Module:
     """Write the checkpoint; returns the model, in float32 and ready to run."""
     config = tiny_config(architecture, case)
@@ -126,11 +136,17 @@ def make(architecture: str, case: dict[str, Any], folder: Path, seed: int) -> to
     cls = getattr(transformers, case.get("class", architecture))
     model = cls(config).float().eval()
     fill(model, seed)
+    save(architecture, case, model, folder)
+    return model
+
+
+def save(architecture: str, case: dict[str, Any], model: torch.nn.Module, folder: Path) -> None:
+    """Write a checkpoint as a release of the model has it."""
     model.save_pretrained(folder)
+    rename(folder / "model.safetensors", case.get("rename", {}))
     path = folder / "config.json"
     written = json.loads(path.read_text())
     written["architectures"] = [architecture]
     for name, value in case.get("written", {}).items():
         written[name] = value
     path.write_text(json.dumps(written, indent=1))
-    return model

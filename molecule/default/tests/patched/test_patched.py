@@ -136,7 +136,7 @@ def test_the_environment_that_shares_inodes_holds_the_release(files: Any, engine
 def test_only_links_of_patched_files_are_broken(files: Any, engines: Any, patched: Any) -> None:
     for engine in engines:
         found = files(engine.site_packages)
-        alone = {f"{engine.site_packages}/{name}" for name, (_, links) in found.items() if links == 1}
+        alone = {f"{engine.site_packages}/{name}" for name, (_digest, links) in found.items() if links == 1}
         assert alone == {path for path in patched.diffs if path.startswith(engine.site_packages)}
 
 

@@ -16,7 +16,7 @@ def recorded(record: str) -> dict[str, str]:
     for line in record.splitlines():
         path, digest, _size = line.rsplit(",", 2)
         if digest:
-            method, _, value = digest.partition("=")
+            method, _mark, value = digest.partition("=")
             assert method == "sha256"
             found[path] = base64.urlsafe_b64decode(value + "=" * (-len(value) % 4)).hex()
     return found
@@ -27,12 +27,12 @@ def test_every_file_has_the_digest_in_record(files: Any, engine: Any) -> None:
     wanted = recorded(record.read_text())
     found = files(engine.site_packages)
     assert len(wanted) > 40
-    assert {path: digest for path, (digest, _) in found.items() if path in wanted} == wanted
+    assert {path: digest for path, (digest, _links) in found.items() if path in wanted} == wanted
 
 
 def test_record_is_the_release_s(files: Any, engine: Any) -> None:
     (record,) = engine.tree.glob("*.dist-info/RECORD")
-    digest, _ = files(engine.site_packages)[str(record.relative_to(engine.tree))]
+    digest, _links = files(engine.site_packages)[str(record.relative_to(engine.tree))]
     assert digest == hashlib.sha256(record.read_bytes()).hexdigest()
 
 

@@ -69,11 +69,12 @@ class Venv:
         self,
         name: str = "engine",
         version: str = "1.0",
-        files: t.Mapping[str, bytes] = FILES,
+        files: t.Mapping[str, bytes] | None = None,
         *,
         record: bool = True,
-        extra: t.Mapping[str, str] = {},
+        extra: t.Mapping[str, str] | None = None,
     ) -> None:
+        files = FILES if files is None else files
         self.uninstall(name)
         self.put(files)
         self.metadata(name, version, files if record else None, extra)
@@ -87,8 +88,9 @@ class Venv:
             place.write_bytes(data)
 
     def metadata(
-        self, name: str, version: str, files: t.Mapping[str, bytes] | None, extra: t.Mapping[str, str] = {}
+        self, name: str, version: str, files: t.Mapping[str, bytes] | None, extra: t.Mapping[str, str] | None = None
     ) -> pathlib.Path:
+        extra = {} if extra is None else extra
         info = self.site / f"{name.replace('-', '_')}-{version}.dist-info"
         info.mkdir()
         (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n\nText.\n")

@@ -86,12 +86,12 @@ def put_on(home: Venv, **keys: t.Any) -> PatchResult:
 
 def says_the_same_without_memory(home: Venv, request: PatchRequest) -> None:
     remembered = apply(request, run_request, check_mode=True).as_dict()
-    kept = {path: path.read_bytes() for path in home.root.parent.rglob(_memory.NAME)}
-    for path in kept:
-        path.unlink()
+    kept = {path: path.with_name("aside") for path in home.root.parent.rglob(_memory.NAME)}
+    for path, aside in kept.items():
+        path.rename(aside)
     assert apply(request, run_request, check_mode=True).as_dict() == remembered
-    for path, data in kept.items():
-        path.write_bytes(data)
+    for path, aside in kept.items():
+        aside.rename(path)
 
 
 def take_back(home: Venv, **keys: t.Any) -> PatchResult:

@@ -5,9 +5,9 @@
 from __future__ import annotations
 
 import json
-import os
 import pathlib
 import shutil
+import sys
 
 import pytest
 import yaml
@@ -26,7 +26,8 @@ def run(capfd: pytest.CaptureFixture[str]) -> Runner:
 def tool(folder: pathlib.Path, variant: str) -> str:
     """The program that stands for nvidia-smi, as a file that can be started."""
     place = folder / "nvidia-smi"
-    shutil.copyfile(os.path.join(FOLDER, "replay.py"), str(place))
+    source = pathlib.Path(FOLDER, "replay.py").read_text()
+    place.write_text(f"#!{sys.executable}\n{source}")
     place.chmod(0o755)
     (folder / "replay.json").write_text(json.dumps({"folder": FOLDER, "variant": variant}))
     return str(place)

@@ -1035,4 +1035,19 @@ class A:
 """,
         python=(3, 10),
     ),
+    Case(
+        id="decorator-below-a-comment-with-its-sign",
+        before="""\
+class A:
+    @(  # as @this
+        dec)
+    def g(self): return 2
+""",
+        edits=[{"in": "A", "method": "def g(self): return 1", "overwrite": True}],
+        after="""\
+class A:
+    def g(self): return 1
+""",
+        python=(3, 9),
+    ),
 ]
