@@ -173,6 +173,9 @@ def validate(checks: t.Sequence[Check]) -> None:
         seen.add(name)
         if check["severity"] not in POLICIES[:2]:
             raise BadCheck(f"check {name!r}: severity is enforce or warn, not {check['severity']!r}")
+        for field in ("title", "what", "why", "wanted", "fix", "source"):
+            if not isinstance(check[field], str):
+                raise BadCheck(f"check {name!r}: {field} is not a text: {check[field]!r}")
         for condition in (*check["when"], *check["expect"]):
             _operator(condition)
 

@@ -64,6 +64,7 @@ def derive(facts: Facts, settings: Facts) -> dict[str, t.Any]:
     variables = {**(lookup(facts, "cuda.variables") or {}), **(settings.get("environment") or {})}
     nvlink = None if links is None else any(link.startswith("NV") for link in links)
     return {
+        "driver_answer": driver_answer(facts),
         "gpu_count": None if chosen is None else len(chosen),
         "sm12": _sm12(chosen),
         "pcie_only": None if nvlink is None else not nvlink,
@@ -134,6 +135,15 @@ def derive(facts: Facts, settings: Facts) -> dict[str, t.Any]:
         "numa_balancing": (lookup(facts, "kernel.sysctl") or {}).get("kernel.numa_balancing"),
         "all_reduce_share": lookup(facts, "measured.prediction.all_reduce_share"),
     }
+
+
+def driver_answer(facts: Facts) -> str:
+    """What nvidia-smi answered, or why there is no answer."""
+    gpus = facts.get("gpus")
+    if gpus is None:
+        reasons = facts.get("unknown") or {}
+        return str(reasons.get("nvidia_smi") or reasons.get("gpus") or "no answer")
+    return f"driver {lookup(facts, 'driver.version')}, {len(gpus)} GPU{'' if len(gpus) == 1 else 's'}"
 
 
 def _chosen(gpus: t.Sequence[Facts], settings: Facts) -> list[Facts]:

@@ -15,7 +15,7 @@ import pytest
 from corpus.patching import Patched, merged, survey
 
 from . import plant
-from .engine import Copy, Engine
+from .engine import Engine
 from .serve import PROMPTS, TOKENS, Served, serve
 from .strip import strip
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import multiprocessing
 import os
 import socket
 import statistics
@@ -33,8 +34,10 @@ ROUNDS = 30
 Answer = Dict[str, Any]
 
 
-def copies(torch: Any, devices: List[int]) -> Answer:
-    """Every ordered pair at several sizes, twice over with other bytes: how many arrived wrong."""
+def copies(devices: List[int], result: str) -> None:
+    """Every ordered pair at several sizes, twice over with other bytes: how many arrived wrong goes to ``result``."""
+    import torch
+
     pairs = []
     for source in devices:
         for target in devices:
@@ -66,7 +69,8 @@ def copies(torch: Any, devices: List[int]) -> Answer:
                     "gib_per_s": round(COPY_SIZES[-1] / elapsed / 2**30, 2),
                 }
             )
-    return {"bytes": 2 * sum(COPY_SIZES), "pairs": pairs}
+    with open(result, "w", encoding="ascii") as stream:
+        json.dump({"bytes": 2 * sum(COPY_SIZES), "pairs": pairs}, stream)
 
 
 def bandwidth(torch: Any, device: int) -> float:
@@ -135,18 +139,14 @@ def _median(torch: Any, dist: Any, data: Any) -> float:
     return round(statistics.median(samples), 2)
 
 
-def all_reduce(devices: List[int], timeout: float, variables: Dict[str, str], folder: str) -> Answer:
-    """Microseconds by size, from one process a GPU; they are killed when they take longer than ``timeout`` seconds."""
-    import multiprocessing
+def children(target: Any, arguments: List[Any], timeout: float, result: str) -> Dict[str, Any]:
+    """Run ``target`` once for each entry of ``arguments``, side by side: {"value": what they wrote, "reason": text}.
 
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    result = os.path.join(folder, f"times-{port}.json")
+    They are processes of their own because a copy over a broken path may never end; after ``timeout`` seconds they are
+    killed.
+    """
     context = multiprocessing.get_context("spawn")
-    ranks = [
-        context.Process(target=worker, args=(rank, devices, port, result, variables)) for rank in range(len(devices))
-    ]
+    ranks = [context.Process(target=target, args=given) for given in arguments]
     for process in ranks:
         process.start()
     deadline = time.monotonic() + timeout
@@ -157,14 +157,22 @@ def all_reduce(devices: List[int], timeout: float, variables: Dict[str, str], fo
         process.kill()
         process.join()
     if hung:
-        return {
-            "times": None,
-            "reason": f"no end within {timeout:.0f} s: P2P hangs (see the checks iommu, acs-redirect)",
-        }
+        return {"value": None, "reason": f"no end within {timeout:.0f} s: P2P hangs (checks iommu and acs-redirect)"}
     if any(process.exitcode for process in ranks) or not os.path.exists(result):
-        return {"times": None, "reason": f"exit codes {[process.exitcode for process in ranks]}"}
+        return {"value": None, "reason": f"exit codes {[process.exitcode for process in ranks]}"}
     with open(result, encoding="ascii") as stream:
-        return {"times": json.load(stream), "reason": None}
+        return {"value": json.load(stream), "reason": None}
+
+
+def all_reduce(devices: List[int], timeout: float, variables: Dict[str, str], folder: str) -> Answer:
+    """Microseconds by size, from one process a GPU."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    result = os.path.join(folder, f"times-{port}.json")
+    arguments = [(rank, devices, port, result, variables) for rank in range(len(devices))]
+    told = children(worker, arguments, timeout, result)
+    return {"times": told["value"], "reason": told["reason"]}
 
 
 def at_size(times: Dict[str, float], size: float) -> float:
@@ -234,6 +242,8 @@ def summary(answer: Answer) -> str:
 
 def measure(options: argparse.Namespace) -> Answer:
     answer: Answer = {"copies": None, "all_reduce": None, "prediction": None, "not_measured": []}
+    # The driver's numbers, not the fastest card first.
+    os.environ.setdefault("CUDA_DEVICE_ORDER", "PCI_BUS_ID")
     try:
         import torch
     except ImportError as error:
@@ -252,13 +262,17 @@ def measure(options: argparse.Namespace) -> Answer:
     if len(devices) < 2:
         answer["not_measured"].append("copies between GPUs and all-reduce: there is one GPU, which needs neither")
         return answer
-    answer["copies"] = copies(torch, devices)
     torch.cuda.empty_cache()
-    half = options.timeout / 2
+    third = options.timeout / 3
     folder = os.path.dirname(os.path.abspath(__file__))
+    copied = os.path.join(folder, "copies.json")
+    told = children(copies, [(devices, copied)], third, copied)
+    answer["copies"] = told["value"]
+    if told["reason"]:
+        answer["not_measured"].append(f"copies between GPUs: {told['reason']}")
     answer["all_reduce"] = {
-        "with_p2p": all_reduce(devices, half, {}, folder),
-        "without_p2p": all_reduce(devices, half, {"NCCL_P2P_DISABLE": "1"}, folder),
+        "with_p2p": all_reduce(devices, third, {}, folder),
+        "without_p2p": all_reduce(devices, third, {"NCCL_P2P_DISABLE": "1"}, folder),
     }
     for name, times in answer["all_reduce"].items():
         if times["reason"]:

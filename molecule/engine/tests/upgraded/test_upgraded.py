@@ -32,6 +32,7 @@ def test_both_are_patched(engines: Any) -> None:
 def test_the_upgrade_was_patched_at_once_and_the_second_run_had_nothing_to_do() -> None:
     lines = (Path(os.environ["MOLECULE_EPHEMERAL_DIRECTORY"]) / "results.jsonl").read_text().splitlines()
     entries = [json.loads(line) for line in lines]
-    upgrades = [entry for entry in entries if entry["playbook"] == "upgrade.yml"]
+    patches = [entry for entry in entries if entry["action"] == "specdec.blackwell.eagle3_patch"]
+    upgrades = [entry for entry in patches if entry["playbook"] == "upgrade.yml"]
     assert [entry["result"]["changed"] for entry in upgrades] == [True, False]
     assert [entry["result"]["version"] for entry in upgrades] == ["0.5.10", "0.5.10"]

@@ -12,6 +12,7 @@ import json
 import pathlib
 import subprocess
 import sys
+import time
 import types
 import typing as t
 
@@ -61,8 +62,8 @@ def test_the_prediction_follows_from_what_was_measured(program: types.ModuleType
 
 def test_p2p_made_all_reduce_faster(recorded: dict[str, t.Any]) -> None:
     times = recorded["all_reduce"]
-    for size, time in times["with_p2p"]["times"].items():
-        assert time < times["without_p2p"]["times"][size]
+    for size, microseconds in times["with_p2p"]["times"].items():
+        assert microseconds < times["without_p2p"]["times"][size]
 
 
 @pytest.mark.parametrize(
@@ -99,3 +100,20 @@ def test_without_gpus_it_says_so() -> None:
         assert (answer["copies"], answer["all_reduce"], answer["prediction"]) == (None, None, None)
         assert answer["not_measured"][0].startswith("nothing: torch ")
     assert answer["summary"]
+
+
+def write_after(seconds: float, result: str) -> None:
+    time.sleep(seconds)
+    pathlib.Path(result).write_text("[1]")
+
+
+def die(result: str) -> None:
+    sys.exit(3)
+
+
+def test_children_that_hang_or_die_are_told(program: types.ModuleType, tmp_path: pathlib.Path) -> None:
+    one, two, three = (str(tmp_path / name) for name in ("one", "two", "three"))
+    assert program.children(write_after, [(0, one)], 60, one) == {"value": [1], "reason": None}
+    hung = program.children(write_after, [(60, two)], 0.5, two)
+    assert (hung["value"], hung["reason"]) == (None, "no end within 0 s: P2P hangs (checks iommu and acs-redirect)")
+    assert program.children(die, [(three,)], 60, three) == {"value": None, "reason": "exit codes [3]"}

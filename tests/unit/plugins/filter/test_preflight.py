@@ -79,6 +79,7 @@ def test_a_healthy_host_leaves_nothing_unknown(tmp_path: pathlib.Path) -> None:
 def test_a_host_without_driver_says_one_thing(tmp_path: pathlib.Path) -> None:
     rows = {row["id"]: row for row in judged(RecordedHost(tmp_path, "no-module"))["results"]}
     assert rows["driver-answers"]["status"] == "failed"
+    assert "the driver does not answer" in rows["driver-answers"]["found"]
     assert {row["status"] for key, row in rows.items() if key != "driver-answers"} <= {"ok", "not applicable"}
 
 
@@ -98,7 +99,7 @@ MEASURED: dict[str, t.Any] = {
         ("memlock", "warning", "8.0 MiB", lambda facts: facts["host"]["limits"]["memlock"].update(hard=8 << 20)),
         ("memlock", "ok", "-1", lambda facts: facts["host"]["limits"]["memlock"].update(hard=-1)),
         ("open-files", "warning", "1024", lambda facts: facts["host"]["limits"]["nofile"].update(hard=1024)),
-        ("jit-headers", "warning", "no", lambda facts: facts["cuda"].update(toolkits=[])),
+        ("jit-headers", "warning", "nvrtc.h there: no", lambda facts: facts["cuda"].update(toolkits=[])),
         ("acs-redirect", "unknown", None, lambda facts: facts["gpus"][1]["pci"]["path"][0].update(readable=False)),
         ("mig", "unknown", None, lambda facts: facts["gpus"][1]["mig"].update(enabled=None)),
         ("compute-capability", "unknown", None, lambda facts: facts["gpus"][1].update(compute_capability=None)),
@@ -238,6 +239,7 @@ def test_bad_checks() -> None:
         ({"severity": "fatal"}, "severity is enforce or warn"),
         ({"colour": "red"}, "not known"),
         ({"id": ""}, "missing"),
+        ({"wanted": False}, "wanted is not a text"),
     ):
         with pytest.raises(BadCheck, match=message):
             validate([{**whole, **change}])
