@@ -41,8 +41,7 @@ corpus: setup ## tests on real engine releases, fetched once into a cache outsid
 	@scripts/test corpus
 
 molecule: ## the role in real containers over ssh
-	@scripts/setup molecule
-	@scripts/molecule
+	@scripts/test setup molecule
 
 bench: ## time against ping, against chains of core modules, and against ansible.posix.patch
 	@scripts/setup molecule

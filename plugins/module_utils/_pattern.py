@@ -41,6 +41,13 @@ class Found(NamedTuple):
     def stop(self) -> int:
         return self.first + len(self.nodes)
 
+    @property
+    def home(self) -> Block:
+        """The block of matched statements; an expression has none."""
+        if self.block is None:
+            raise AssertionError("the match is an expression")
+        return self.block
+
 
 class Pattern:
     """A compiled pattern.

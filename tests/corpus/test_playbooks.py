@@ -44,6 +44,7 @@ class Site:
 
     def play(self, playbook: str, *arguments: str, rc: int = 0, **variables: Any) -> str:
         variables["__eagle3_patch_places"] = [str(self.opt)]
+        variables["blackwell_preflight_policies"] = {"driver-answers": "warn"}
         environment = {
             **os.environ,
             "ANSIBLE_COLLECTIONS_PATH": str(COLLECTION.parents[2]),

@@ -11,6 +11,8 @@ from pathlib import Path
 
 NAMES = {"SupportsEagle3", "EagleModelMixin"}
 WORDS = ("aux_hidden_state", "eagle3")
+# Gathering between ranks inside the loop over the layers; it came after the support, and one rank never does it.
+GATHERS = "hidden_states.shape[0] != positions.shape[0]"
 
 
 def _mentions(node: ast.AST) -> bool:
@@ -21,7 +23,7 @@ def _is_support(node: ast.stmt) -> bool:
     if isinstance(node, ast.FunctionDef):
         return any(word in node.name for word in WORDS)
     if isinstance(node, ast.If):
-        return _mentions(node.test)
+        return _mentions(node.test) or GATHERS in ast.unparse(node.test)
     return isinstance(node, (ast.Assign, ast.AnnAssign)) and _mentions(node)
 
 

@@ -46,6 +46,33 @@ SHAPES: dict[str, Shape] = {
         {
             "type": "kimi_k25",
             "class": "Kimi_K25ForConditionalGeneration",
+            "tokens": {
+                "image_token_id": "<|media_pad|>",
+                "media_placeholder_token_id": "<|media_pad|>",
+                "video_token_id": "<|kimi_k25_video_placeholder|>",
+                "vision_start_token_id": "<|media_begin|>",
+                "vision_end_token_id": "<|media_end|>",
+            },
+            "files": {
+                "preprocessor_config.json": {
+                    "image_processor_type": "KimiK25VisionProcessor",
+                    "media_proc_cfg": {
+                        "patch_size": 14,
+                        "merge_kernel_size": 2,
+                        "in_patch_limit": 256,
+                        "in_patch_limit_each_frame": 64,
+                        "in_patch_limit_video": 256,
+                        "patch_limit_on_one_side": 64,
+                        "fixed_output_tokens": None,
+                        "num_frames_each_chunk": 4,
+                        "temporal_merge_kernel_size": 4,
+                        "sample_fps": 2.0,
+                        "timestamp_mode": "hh:mm:ss.fff",
+                        "image_mean": [0.5, 0.5, 0.5],
+                        "image_std": [0.5, 0.5, 0.5],
+                    },
+                },
+            },
         },
         TEXT_ONLY,
         {"VLLM_MLA_DISABLE": "1"},

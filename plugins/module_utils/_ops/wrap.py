@@ -47,10 +47,8 @@ class Wrap(Operation):
         found = [match for match in found if not self._is_wrapper(source, match, found)]
         todo: list[Found] = []
         for match in found:
-            if match.block is None:
-                raise AssertionError("match.block is not None")
             around = [
-                node for node in compound.ancestors(scope.node, match.block) if compound.same_header(node, self.tree)
+                node for node in compound.ancestors(scope.node, match.home) if compound.same_header(node, self.tree)
             ]
             if not around:
                 todo.append(match)
@@ -91,12 +89,10 @@ class Wrap(Operation):
 
     def _refusal(self, scope: Scope, match: Found) -> str:
         nodes = [node for node in match.nodes if isinstance(node, ast.stmt)]
-        if match.block is None:
-            raise AssertionError("match.block is not None")
         for node in nodes:
             if isinstance(node, ast.ImportFrom) and node.module == "__future__":
                 return f"line {node.lineno}: a __future__ import must stay at the top of the file"
-        if match.first == 0 and match.block.statements is scope.node.body and docstring(scope.node) is not None:
+        if match.first == 0 and match.home.statements is scope.node.body and docstring(scope.node) is not None:
             return f"line {nodes[0].lineno}: wrapped, it would no longer be the docstring"
         jump = compound.jumps_out(nodes)
         if isinstance(self.tree, compound.LOOPS) and jump is not None:
@@ -110,9 +106,7 @@ class Wrap(Operation):
         return ""
 
     def _splices(self, source: Source, match: Found) -> list[Splice]:
-        block, first, stop = match.block, match.first, match.stop
-        if block is None:
-            raise AssertionError("block is not None")
+        block, first, stop = match.home, match.first, match.stop
         statements = block.statements
         start, end = source.start(statements[first]), source.end(statements[stop - 1])
         shared = suite.shares_line(source, block, first) or suite.shares_line(source, block, stop)

@@ -33,6 +33,7 @@ LAYERS, HIDDEN, HEADS, HEAD = 8, 384, 6, 64
 IDS = (2, 4, 5)
 MARK, NOISE, PENALTY = 0.5, 5e-4, 5.0
 SPECIAL = ("<s>", "</s>", "<pad>", "<unk>")
+MEDIA = ("<|media_begin|>", "<|media_content|>", "<|media_end|>", "<|media_pad|>", "<|kimi_k25_video_placeholder|>")
 CIRCLES = (
     "abcdefghijklmnopqrstuvwxyz ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.\n",
     "!\"#$%&'()*+,-/:;<=>?@[\\]^_`{|}~",
@@ -58,7 +59,7 @@ class Alphabet:
         self.tokenizer = Tokenizer(models.BPE(vocab={one: place for place, one in enumerate(letters)}, merges=[]))
         self.tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
         self.tokenizer.decoder = decoders.ByteLevel()
-        self.tokenizer.add_special_tokens([AddedToken(one, special=True) for one in SPECIAL])
+        self.tokenizer.add_special_tokens([AddedToken(one, special=True) for one in SPECIAL + MEDIA])
         self.size = self.tokenizer.get_vocab_size()
         circles = [[self.tokenizer.encode(one).ids[0] for one in circle] for circle in CIRCLES]
         self.next = [circles[0][token % 26] for token in range(self.size)]
@@ -206,10 +207,14 @@ def target(name: str, case: dict[str, Any], folder: Path, alphabet: Alphabet) ->
     own = {key: value for key, value in values.items() if key in known and not (latent and key == "head_dim")}
     config = tiny.tiny_config(name, {**case, "text": {**own, **case.get("text", {})}})
     config.tie_word_embeddings = False
+    for key, token in case.get("tokens", {}).items():
+        setattr(config, key, alphabet.id(token))
     config._attn_implementation = "eager"
     model = getattr(transformers, case.get("class", name))(config).float().eval()
     Target(model, alphabet, 0).fill()
     tiny.save(name, case, model, folder)
+    for file, content in case.get("files", {}).items():
+        (folder / file).write_text(json.dumps(content))
     alphabet.save(folder)
 
 
