@@ -46,6 +46,13 @@ SHAPES: dict[str, Shape] = {
         {
             "type": "kimi_k25",
             "class": "Kimi_K25ForConditionalGeneration",
+            "whole": {"projection_hidden_size": 64},
+            # As the releases of this model have them; transformers writes others.
+            "rename": {
+                "language_model.model.blocks.": "language_model.model.layers.",
+                "vision_tower.encoder.patch_embed.": "vision_tower.patch_embed.",
+                "model.mm_projector.": "mm_projector.",
+            },
             "tokens": {
                 "image_token_id": "<|media_pad|>",
                 "media_placeholder_token_id": "<|media_pad|>",

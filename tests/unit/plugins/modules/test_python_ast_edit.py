@@ -4,14 +4,11 @@
 
 from __future__ import annotations
 
-import copy
 import hashlib
-import json
 import os
 import pathlib
 import shutil
 import subprocess
-import sys
 import typing as t
 
 import pytest
@@ -30,6 +27,7 @@ from ansible_collections.specdec.blackwell.tests.unit.plugins.module_utils.insta
 )
 from ansible_collections.specdec.blackwell.tests.unit.plugins.modules.module_runner import Runner
 from ansible_collections.specdec.blackwell.tests.unit.plugins.modules.other_pythons import other_pythons
+from ansible_collections.specdec.blackwell.tests.unit.plugins.modules.payloads import large_edits, write
 
 
 @pytest.fixture
@@ -208,14 +206,6 @@ def test_info_without_an_interpreter(run: Runner) -> None:
     assert "/nowhere/bin/python" in result["msg"]
 
 
-def large_edits() -> list[dict[str, t.Any]]:
-    """More than 200 KiB, which is more than fits into a pipe that nobody reads."""
-    body = "\n".join(f"    value_{line} = {'x' * 80!r}" for line in range(220))
-    edits = [{**METHOD, "method": f"def added_{number}(self):\n{body}\n"} for number in range(10)]
-    assert len(json.dumps(edits)) > 200 * 1024
-    return edits
-
-
 NEWER_SYNTAX = """
 class Outer[T]:
     def forward[S](self, x: S) -> S:
@@ -241,66 +231,3 @@ def test_a_target_of_another_python_with_200_kib_of_edits(tmp_path: pathlib.Path
     assert run.parity(python_ast_edit, **given)["changed"] is False
     assert run.parity(python_ast_edit, **given, state="absent")["changed"] is True
     assert model.read_bytes() == before
-
-
-def write(folder: pathlib.Path, files: t.Mapping[str, bytes]) -> pathlib.Path:
-    for path, data in files.items():
-        place = folder / path
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_bytes(data)
-    return folder
-
-
-def test_through_ansible_itself(tmp_path: pathlib.Path, venv: Venv) -> None:
-    """As shipped to a host: from a zip, options over stdin, the target in another interpreter where there is one."""
-    others = other_pythons()
-    python, site = venv.python, venv.site
-    if others:
-        root = tmp_path / "other"
-        subprocess.run([others[0].path, "-m", "venv", "--without-pip", str(root)], check=True)
-        (site,) = root.glob("lib/python3*/site-packages")
-        write(site, FILES)
-        python = str(root / "bin/python")
-    before = (site / MODEL_FILE).read_bytes()
-    play = tmp_path / "play.yml"
-    task = {"name": "many", "python": python, "package": "engine", "edits": large_edits()}
-    back = {key: copy.copy(value) for key, value in task.items() if key != "edits"}
-    play.write_text(
-        json.dumps(
-            [
-                {
-                    "hosts": "localhost",
-                    "gather_facts": False,
-                    "tasks": [
-                        {"specdec.blackwell.python_ast_edit": task, "register": "first"},
-                        {"specdec.blackwell.python_ast_edit": task, "register": "second"},
-                        {"ansible.builtin.assert": {"that": ["first is changed", "second is not changed"]}},
-                        {"specdec.blackwell.python_ast_edit": {**back, "state": "absent"}, "register": "third"},
-                        {"ansible.builtin.assert": {"that": ["third is changed"]}},
-                    ],
-                }
-            ]
-        ),
-        encoding="utf-8",
-    )
-    collections = str(pathlib.Path(python_ast_edit.__file__).parents[5])
-    environment = {
-        **os.environ,
-        "ANSIBLE_COLLECTIONS_PATH": collections,
-        "ANSIBLE_PYTHON_INTERPRETER": sys.executable,
-        "ANSIBLE_LOCALHOST_WARNING": "false",
-        "ANSIBLE_INVENTORY_UNPARSED_WARNING": "false",
-        "ANSIBLE_LOCAL_TEMP": str(tmp_path / "local"),
-        "ANSIBLE_REMOTE_TEMP": str(tmp_path / "remote"),
-    }
-    done = subprocess.run(
-        [sys.executable, "-m", "ansible", "playbook", str(play)],
-        capture_output=True,
-        text=True,
-        env=environment,
-        cwd=str(tmp_path),
-        timeout=300,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert (site / MODEL_FILE).read_bytes() == before
