@@ -111,7 +111,7 @@ def mounted_error(path: str) -> SpecdecError:
 
 def _mount_of(handle: int) -> str | None:
     try:
-        with open(f"/proc/self/fdinfo/{handle}", encoding="ascii") as stream:
+        with open(f"/proc/self/fdinfo/{handle}", encoding="utf-8") as stream:
             for line in stream:
                 if line.startswith("mnt_id:"):
                     return line

@@ -219,13 +219,20 @@ def _own_facts() -> dict[str, t.Any]:
     }
 
 
+# Below Ansible's own layer there is no run_command.
+if t.TYPE_CHECKING:
+    _Child = subprocess.Popen[bytes]
+else:
+    _Child = subprocess.Popen
+
+
 def _ask(python: str) -> dict[str, t.Any]:
     credentials = credentials_for([python, venv_prefix(python) or python], python)
     variables = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     if credentials is not None:
         variables.update(credentials.environment)
     try:
-        child = subprocess.Popen(
+        child = _Child(
             [python, "-I", "-S", "-c", _PROBE],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,

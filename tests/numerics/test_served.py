@@ -47,6 +47,7 @@ SHAPES: dict[str, Shape] = {
             "type": "kimi_k25",
             "class": "Kimi_K25ForConditionalGeneration",
             "whole": {"projection_hidden_size": 64},
+            "text": {"topk_method": "noaux_tc", "scoring_func": "sigmoid"},
             # As the releases of this model have them; transformers writes others.
             "rename": {
                 "language_model.model.blocks.": "language_model.model.layers.",

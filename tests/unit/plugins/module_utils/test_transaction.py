@@ -58,10 +58,10 @@ class Site:
 
     def write(self, paths: t.Sequence[pathlib.Path], data: bytes = NEW) -> Transaction:
         """One run: lock, recover, write all."""
-        store = open_store(str(self.ledger), create=True)
-        assert store is not None
         places = [open_place(str(path)) for path in paths]
         try:
+            store = open_store(str(self.ledger), create=True)
+            assert store is not None
             with store, _locks.hold(store, "a test"):
                 recover(store)
                 transaction = Transaction(store, "a test")
