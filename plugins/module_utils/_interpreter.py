@@ -219,11 +219,14 @@ def _own_facts() -> dict[str, t.Any]:
     }
 
 
-# Below Ansible's own layer there is no run_command.
 if t.TYPE_CHECKING:
-    _Child = subprocess.Popen[bytes]
+    _Process = subprocess.Popen[bytes]
 else:
-    _Child = subprocess.Popen
+    _Process = subprocess.Popen
+
+
+class _Child(_Process):
+    """A probing interpreter; below Ansible's own layer there is no run_command."""
 
 
 def _ask(python: str) -> dict[str, t.Any]:
