@@ -5,7 +5,7 @@
 # The two that matter: make demo, make test. Everything they need is put into .venv/ and build/ below this folder.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lint format sanity units units-all corpus faults molecule test demo demo-clean bench compare changelog clean
+.PHONY: help setup lint format sanity units units-all corpus faults molecule numerics test demo demo-clean bench compare changelog clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | while IFS='	' read -r name what; do printf '  make %-12s %s\n' "$$name" "$$what"; done
@@ -39,6 +39,9 @@ units-all: setup ## unit tests of the code for managed hosts, on every Python 3.
 
 corpus: setup ## tests on real engine releases, fetched once into a cache outside this folder
 	@scripts/test corpus
+
+numerics: setup ## patched engines on real numbers, against transformers; all architectures, or ARCH="A B"
+	@scripts/numerics $(if $(ARCH),$(ARCH),all)
 
 molecule: ## the role in real containers over ssh
 	@scripts/test setup molecule

@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import gc
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -42,10 +42,10 @@ def patchable(root: Path) -> dict[str, Item]:
 
 
 @pytest.mark.parametrize("release", RELEASES)
-def test_every_patchable_architecture(release: str, matrix: dict[str, Counter[str]]) -> None:
+def test_every_patchable_architecture(release: str, tally: Callable[[str, dict[str, int]], None]) -> None:
     root = releases.tree("vllm", release)
     everything = survey(root, None)
-    matrix[f"vllm {release}"] = Counter(item["state"] for item in everything.values())
+    tally(f"vllm {release}", Counter(item["state"] for item in everything.values()))
     for name, item in everything.items():
         assert bool(item["reason"]) == (item["state"] == "by_hand"), name
     found = patchable(root)

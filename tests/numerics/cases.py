@@ -13,7 +13,10 @@ from typing import Any
 
 Case = dict[str, Any]
 
-LATENT: Case = {"attention_backend": "CPU_MLA"}
+# The engine's rotary kernel for CPUs is wrong for queries of three dimensions (tokens, heads, size), which latent
+# attention and some norms of heads hand it. Its own Python form of the same is right.
+TURNS: Case = {"plain_rotary": True}
+LATENT: Case = {"engine": {"attention_backend": "CPU_MLA"}, **TURNS}
 SCALED: Case = {
     "embedding_multiplier": 2.0,
     "residual_multiplier": 0.5,
@@ -24,6 +27,9 @@ SCALED: Case = {
 SECTIONS: Case = {"rope_parameters": {"rope_type": "default", "rope_theta": 10000.0, "mrope_section": [4, 6, 6]}}
 # transformers writes the names of these with one level too many for anyone to read them.
 NAMES: dict[str, str] = {"language_model.model.model.": "language_model.model."}
+HALF_TURNED: Case = {
+    "rope_parameters": {**SECTIONS["rope_parameters"], "mrope_section": [2, 3, 3], "partial_rotary_factor": 0.5}
+}
 STATE_SPACE: Case = {
     "mamba_d_ssm": 128,
     "mamba_n_heads": 8,
@@ -34,7 +40,7 @@ STATE_SPACE: Case = {
 }
 
 CASES: dict[str, Case] = {
-    "AXK1ForCausalLM": {"type": "axk1", "engine": LATENT},
+    "AXK1ForCausalLM": {"type": "axk1", **LATENT, "text": {"first_k_dense_replace": 0}},
     "BloomForCausalLM": {"type": "bloom"},
     "DbrxForCausalLM": {
         "type": "dbrx",
@@ -60,13 +66,13 @@ CASES: dict[str, Case] = {
     "Gemma3ForCausalLM": {"type": "gemma3_text", "text": {"query_pre_attn_scalar": 32}},
     "Glm4ForCausalLM": {"type": "glm4"},
     "Glm4MoeForCausalLM": {"type": "glm4_moe", "written": {"head_dim": 32}},
-    "Glm4MoeLiteForCausalLM": {"type": "glm4_moe_lite", "engine": LATENT, "written": {"first_k_dense_replace": 1}},
+    "Glm4MoeLiteForCausalLM": {"type": "glm4_moe_lite", **LATENT, "written": {"first_k_dense_replace": 1}},
     "GPT2LMHeadModel": {"type": "gpt2"},
     "GPTJForCausalLM": {"type": "gptj", "text": {"rotary_dim": 16}},
     "GraniteMoeForCausalLM": {"type": "granitemoe", "text": SCALED},
     "GraniteMoeHybridForCausalLM": {
         "type": "granitemoehybrid",
-        "text": {**SCALED, **STATE_SPACE, "layer_types": ["attention"] * 4, "position_embedding_type": "rope"},
+        "text": {**SCALED, **STATE_SPACE, "layer_types": ["mamba", "attention"] * 2, "position_embedding_type": "rope"},
     },
     "GraniteMoeSharedForCausalLM": {"type": "granitemoeshared", "text": SCALED},
     "GraniteMoeSWAForCausalLM": {"type": "granitemoe_swa", "text": SCALED},
@@ -86,11 +92,13 @@ CASES: dict[str, Case] = {
     },
     "Lfm2ForCausalLM": {
         "type": "lfm2",
+        **TURNS,
         "text": {"layer_types": ["conv", "full_attention"] * 2, "block_auto_adjust_ff_dim": False},
         "written": {"conv_dim": 128, "block_dim": 128},
     },
     "Lfm2MoeForCausalLM": {
         "type": "lfm2_moe",
+        **TURNS,
         "text": {"layer_types": ["conv", "full_attention"] * 2, "num_dense_layers": 1},
     },
     "LongcatFlashForCausalLM": {
@@ -102,8 +110,9 @@ CASES: dict[str, Case] = {
             "expert_ffn_hidden_size": 64,
             "ffn_hidden_size": 128,
         },
-        "written": {"mla_scale_q_lora": True, "mla_scale_kv_lora": True},
-        "engine": LATENT,
+        "drop": r"experts\.[45]\.",
+        "written": {"zero_expert_type": "identity", "mla_scale_q_lora": True, "mla_scale_kv_lora": True},
+        **LATENT,
     },
     "MambaForCausalLM": {"type": "mamba", "text": {"time_step_rank": 8, "intermediate_size": 256}},
     "Mamba2ForCausalLM": {
@@ -123,18 +132,15 @@ CASES: dict[str, Case] = {
         },
     },
     "OlmoeForCausalLM": {"type": "olmoe"},
-    "PhiMoEForCausalLM": {"type": "phimoe", "class": "PhimoeForCausalLM"},
     "Qwen2MoeForCausalLM": {"type": "qwen2_moe"},
     "StableLmForCausalLM": {"type": "stablelm"},
     "AriaForConditionalGeneration": {"type": "aria", "wrapper": True, "text": {"moe_num_experts": 4, "moe_topk": 2}},
     "AudioFlamingo3ForConditionalGeneration": {"type": "audioflamingo3", "wrapper": True, "rename": NAMES},
-    "Blip2ForConditionalGeneration": {"type": "blip-2", "wrapper": True},
-    "Cohere2VisionForConditionalGeneration": {"type": "cohere2_vision", "wrapper": True},
     "Cosmos3EdgeForConditionalGeneration": {"type": "cosmos3_edge", "wrapper": True, "text": SECTIONS},
     "Ernie4_5_VLMoeForConditionalGeneration": {
         "type": "ernie4_5_vl_moe",
         "wrapper": True,
-        "text": {"moe_num_experts": [4, 4], "moe_k": 2, "moe_num_shared_experts": 1, "moe_intermediate_size": [64, 64]},
+        "text": {"moe_num_experts": 4, "moe_k": 2, "moe_num_shared_experts": 1, "moe_intermediate_size": [64, 64]},
     },
     "Exaone4_5_ForConditionalGeneration": {"type": "exaone4_5", "wrapper": True},
     "Gemma3ForConditionalGeneration": {
@@ -144,37 +150,79 @@ CASES: dict[str, Case] = {
         "whole": {"mm_tokens_per_image": 4},
     },
     "GlmAsrForConditionalGeneration": {"type": "glmasr", "wrapper": True, "rename": NAMES},
-    "Glm4vForConditionalGeneration": {"type": "glm4v", "wrapper": True, "text": SECTIONS},
+    "Glm4vForConditionalGeneration": {
+        "type": "glm4v",
+        "wrapper": True,
+        "text": HALF_TURNED,
+        "also": ["Glm4ForCausalLM"],
+    },
     "Glm4vMoeForConditionalGeneration": {
         "type": "glm4v_moe",
         "wrapper": True,
-        "text": {
-            "rope_parameters": {**SECTIONS["rope_parameters"], "mrope_section": [2, 3, 3], "partial_rotary_factor": 0.5}
-        },
+        "text": HALF_TURNED,
+        "written": {"text_config.head_dim": 32, "text_config.use_qk_norm": False},
+        "also": ["Glm4MoeForCausalLM"],
     },
-    "GlmOcrForConditionalGeneration": {"type": "glm_ocr", "wrapper": True, "text": SECTIONS},
+    "GlmOcrForConditionalGeneration": {
+        "type": "glm_ocr",
+        "wrapper": True,
+        "text": HALF_TURNED,
+        "also": ["Glm4ForCausalLM"],
+    },
     "GraniteSpeechForConditionalGeneration": {"type": "granite_speech", "wrapper": True, "rename": NAMES},
     "GraniteSpeechPlusForConditionalGeneration": {"type": "granite_speech_plus", "wrapper": True, "rename": NAMES},
     "InternVLForConditionalGeneration": {"type": "internvl", "wrapper": True},
     "Lfm2VlForConditionalGeneration": {
         "type": "lfm2_vl",
         "wrapper": True,
+        **TURNS,
         "text": {"layer_types": ["conv", "full_attention"] * 2, "block_auto_adjust_ff_dim": False},
+        "written": {"text_config.conv_dim": 128, "text_config.block_dim": 128},
     },
     "LlavaNextForConditionalGeneration": {"type": "llava_next", "wrapper": True},
     "LlavaNextVideoForConditionalGeneration": {"type": "llava_next_video", "wrapper": True},
     "LlavaOnevisionForConditionalGeneration": {"type": "llava_onevision", "wrapper": True},
     "PaddleOCRVLForConditionalGeneration": {"type": "paddleocr_vl", "wrapper": True, "text": SECTIONS},
     "PaliGemmaForConditionalGeneration": {"type": "paligemma", "wrapper": True},
-    "QianfanOCRForConditionalGeneration": {"type": "qianfan_ocr", "wrapper": True},
+    "QianfanOCRForConditionalGeneration": {
+        "type": "qianfan_ocr",
+        "wrapper": True,
+        "rename": {"language_model.model.encoder.layers.": "language_model.model.layers."},
+        "written": {"vision_config.image_size": 56, "vision_config.patch_size": 14},
+    },
     "Qwen2VLForConditionalGeneration": {"type": "qwen2_vl", "wrapper": True, "text": SECTIONS},
     "Qwen2AudioForConditionalGeneration": {"type": "qwen2_audio", "wrapper": True, "rename": NAMES},
-    "Step3p7ForConditionalGeneration": {"type": "step3p7", "wrapper": True},
+    "Step3p7ForConditionalGeneration": {
+        "type": "step3p7",
+        "wrapper": True,
+        "written": {"vision_config.output_dim": 64},
+    },
     "VoxtralForConditionalGeneration": {"type": "voxtral", "wrapper": True, "rename": NAMES},
 }
 
-# What the engine by itself does not compute as transformers does, or cannot run on a CPU: told apart from patches.
-APART: dict[str, str] = {}
+# What cannot be compared here, for a reason that is not the patch's: why, and what the error says of it. Where that is
+# None there is no error, but the final state of the engine as released differs.
+SCAN = "the engine has no selective scan for CPUs"
+UNREAD = "the engine does not read the config or the weights that transformers writes for it"
+APART: dict[str, tuple[str, str | None]] = {
+    "Cosmos3EdgeForConditionalGeneration": (UNREAD, "Cannot find any model weights"),
+    "DbrxForCausalLM": (
+        "the engine cannot load its experts: it looks for a parameter that it does not have",
+        "w13_weight",
+    ),
+    "Ernie4_5_VLMoeForConditionalGeneration": ("transformers does not run it without images", "transformers: "),
+    "FalconMambaForCausalLM": (SCAN, "selective_scan_fwd"),
+    "Glm4vForConditionalGeneration": ("the engine differs from transformers at the first layer; cause not found", None),
+    "JambaForCausalLM": (SCAN, "selective_scan_fwd"),
+    "LongcatFlashForCausalLM": (
+        "the engine chooses its experts by an operator that is not there for CPUs",
+        "topk_softmax",
+    ),
+    "MambaForCausalLM": (SCAN, "selective_scan_fwd"),
+    "OlmoHybridForCausalLM": ("the engine needs Triton for it", "triton"),
+    "Step3p7ForConditionalGeneration": (UNREAD, "Step3p7VisionConfig"),
+    "VoxtralForConditionalGeneration": (UNREAD, "VoxtralEncoderConfig"),
+}
 
 # One of each kind, for `make test`: the residual still to be added or added already, layers that hand on one state,
 # a subclass of a native decoder, other names, experts, and two wrappers.

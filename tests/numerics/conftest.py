@@ -5,15 +5,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from .cases import CASES, QUICK
-from .engine import Engine, engine
+from .engine import ROOT, Engine, engine
 from .states import States
 
-RESULTS = Path(__file__).parents[2] / "build" / "numerics"
+RESULTS = ROOT / "build" / "numerics"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -116,6 +116,8 @@ class Engine:
         _run([str(self.python.resolve()), "-m", "venv", "--without-pip", str(folder)])
         copy = Copy(folder)
         (copy.site / "engine.pth").write_text(f"{self.libraries}\n")
+        # The collection reads there which text model belongs to a type of config.
+        os.symlink(self.libraries / "transformers", copy.site / "transformers")
         for here, _folders, files in os.walk(self.package):
             there = copy.site / Path(here).relative_to(self.package)
             there.mkdir(exist_ok=True)

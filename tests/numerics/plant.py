@@ -13,7 +13,14 @@ Edit = dict[str, Any]
 RESIDUAL, SHIFT = "residual", "shift"
 PLANTS = (RESIDUAL, SHIFT)
 INTERFACES = "vllm/model_executor/models/interfaces.py"
-_ADDED = "value = hidden_states + residual if residual is not None else hidden_states"
+_ADDED = """        if layer_idx in self.aux_hidden_state_layers:
+            value = hidden_states + residual if residual is not None else hidden_states
+"""
+_PLANTED = """        before = self.__dict__.get("planted") if layer_idx and residual is None else None
+        self.__dict__["planted"] = hidden_states.clone()
+        if layer_idx in self.aux_hidden_state_layers:
+            value = hidden_states if before is None else hidden_states - before
+"""
 
 
 def _captures(edit: Edit) -> bool:
@@ -54,9 +61,12 @@ def without_residual(edits: list[Edit]) -> list[Edit]:
 
 
 def off_by_one(edits: list[Edit]) -> list[Edit]:
-    """The state after layer k, handed out as that after layer k - 1."""
-    planted: list[Edit] = []
+    """The state after layer k handed out as that after layer k - 1; where ids are only passed on, after layer k + 1."""
     captures = any(map(_captures, edits))
+    setters = [edit for edit in edits if _sets(edit)]
+    # The one next to the decoder, where several classes pass ids on to each other.
+    last = next((edit for edit in setters if "tuple(sorted(" in edit["method"]), setters[0] if setters else None)
+    planted: list[Edit] = []
     for edit in edits:
         if _captures(edit):
             text = edit["insert"]
@@ -65,19 +75,20 @@ def off_by_one(edits: list[Edit]) -> list[Edit]:
             else:
                 text = _replace(r"if (.+) in self\.aux", r"if \1 - 1 in self.aux", text)
             planted.append({**edit, "insert": text})
-        elif _sets(edit) and not captures:
+        elif edit is last and not captures:
             moved = "tuple(layer + 1 for layer in sorted(set(layers)))"
             text = _replace(r"tuple\(sorted\(set\(layers\)\)\)|(?<=\()layers(?=\))", moved, edit["method"])
             planted.append({**edit, "method": text})
         else:
             planted.append(edit)
+    assert planted != edits, "no place for the mistake"
     return planted
 
 
 def mixin_without_residual(source: str) -> str:
     """For classes that hand over to a decoder which the engine itself has ready."""
     assert source.count(_ADDED) == 1
-    return source.replace(_ADDED, "value = hidden_states")
+    return source.replace(_ADDED, _PLANTED)
 
 
 __all__ = ("INTERFACES", "PLANTS", "RESIDUAL", "SHIFT", "mixin_without_residual", "off_by_one", "without_residual")

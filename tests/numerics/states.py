@@ -15,7 +15,7 @@ from typing import Any
 from corpus.patching import Patched, merged, survey
 
 from . import plant
-from .cases import CASES
+from .cases import APART, CASES
 from .engine import Copy, Engine
 
 WORKER = Path(__file__).parent / "worker"
@@ -39,12 +39,13 @@ class States:
     def run(self) -> None:
         original = self.engine.copy(self.folder / ORIGINAL)
         self._reference(original)
-        self._derive()
+        self._derive(original)
         self._capture(original, ORIGINAL)
+        self.cases = {name: case for name, case in self.cases.items() if name not in APART}
         wanted = [name for name in self.cases if "error" not in self.answers[name][ORIGINAL]]
         edits = {name: self.derived[name]["edits"] for name in wanted}
         copies = {PATCHED: self.engine.copy(self.folder / PATCHED)}
-        texts = {text for name in wanted for text in self.derived[name]["text_architectures"]}
+        texts = {text for name in wanted for text in self.cases[name]["texts"]}
         self.module = copies[PATCHED].module("eagle3_patch", architectures=sorted({*wanted, *texts}))
         for name, change in ((plant.RESIDUAL, plant.without_residual), (plant.SHIFT, plant.off_by_one)):
             copies[name] = self.engine.copy(self.folder / name)
@@ -68,13 +69,15 @@ class States:
             else:
                 self.cases[name]["prompt"] = answer["prompt"]
 
-    def _derive(self) -> None:
+    def _derive(self, copy: Copy) -> None:
         for name in self.cases:
             config = self.folder / name / "config.json"
             given = json.loads(config.read_text()) if config.exists() else None
-            found = survey(self.engine.package, [name], model_config=given)[name]
+            found = survey(copy.site, [name], model_config=given)[name]
             self.derived[name] = found
-            self.cases[name]["texts"] = found["text_architectures"]
+            self.cases[name]["texts"] = [*found["text_architectures"], *self.cases[name].get("also", ())]
+            for text in self.cases[name].get("also", ()):
+                found["edits"] = merged([found["edits"], survey(copy.site, [text])[text]["edits"]])
 
     def _capture(self, copy: Copy, variant: str) -> None:
         ready = {name: case for name, case in self.cases.items() if "error" not in self.answers[name].get(ORIGINAL, {})}

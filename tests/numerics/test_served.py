@@ -15,13 +15,14 @@ import pytest
 from corpus.patching import Patched, merged, survey
 
 from . import plant
-from .engine import Engine
+from .engine import ROOT, Engine
 from .serve import PROMPTS, TOKENS, Served, serve
 from .strip import strip
 
 REFUSAL = "Model does not support EAGLE3 interface"
 MIXTRAL, KIMI = "MixtralForCausalLM", "KimiK25ForConditionalGeneration"
 CIRCLE = "abcdefghijklmnopqrstuvwxyz ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.\n"
+RESULTS = ROOT / "build" / "numerics"
 WORKER = Path(__file__).parent / "worker"
 Case = dict[str, Any]
 CHANGES: dict[str, Callable[[list[Case]], list[Case]]] = {
@@ -42,6 +43,28 @@ class Shape(NamedTuple):
 TEXT_ONLY = ("--language-model-only",)
 SHAPES: dict[str, Shape] = {
     MIXTRAL: Shape({"type": "mixtral"}),
+    "Qwen2MoeForCausalLM": Shape({"type": "qwen2_moe", "text": {"norm_topk_prob": True}}),
+    "Exaone4ForCausalLM": Shape({"type": "exaone4", "after": "post_(attention|feedforward)_layernorm"}),
+    "Glm4ForCausalLM": Shape({"type": "glm4"}),
+    "StableLmForCausalLM": Shape({"type": "stablelm"}),
+    "HYV3ForCausalLM": Shape(
+        {
+            "type": "hy_v3",
+            "written": {"first_k_dense_replace": 1, "expert_hidden_dim": 64, "route_norm": True, "qk_norm": True},
+        }
+    ),
+    "GPT2LMHeadModel": Shape({"type": "gpt2"}),
+    "GPTJForCausalLM": Shape({"type": "gptj", "text": {"rotary_dim": 16}}),
+    "PaddleOCRVLForConditionalGeneration": Shape(
+        {
+            "type": "paddleocr_vl",
+            "text": {
+                "rope_parameters": {"rope_type": "default", "rope_theta": 10000.0, "mrope_section": [8, 12, 12]},
+            },
+        },
+        TEXT_ONLY,
+    ),
+    "LlavaNextForConditionalGeneration": Shape({"type": "llava_next"}, TEXT_ONLY),
     KIMI: Shape(
         {
             "type": "kimi_k25",
@@ -170,6 +193,15 @@ def circle(prompt: str) -> str:
     return "".join(CIRCLE[(start + step) % len(CIRCLE)] for step in range(1, TOKENS + 1))
 
 
+def record(name: str, how: str, served: Served) -> None:
+    """For docs/architectures.md, with the results of earlier runs."""
+    path = RESULTS / "served.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    known = json.loads(path.read_text()) if path.exists() else {}
+    known.setdefault(name, {})[how] = [served.accepted, served.drafted]
+    path.write_text(json.dumps(known, indent=1, sort_keys=True))
+
+
 def check_texts(served: Served) -> None:
     assert served.started, served.log[-4000:]
     assert served.texts == [circle(prompt) for prompt in PROMPTS]
@@ -193,6 +225,7 @@ def test_right_patch_accepts_all(shape: str, bench: Callable[[str], Bench]) -> N
     finally:
         assert one.module(state="absent")["changed"]
     check_texts(served)
+    record(shape, "right", served)
     assert served.accepted == served.drafted
 
 
@@ -209,4 +242,5 @@ def test_wrong_patch_accepts_nothing(planted: tuple[str, str], bench: Callable[[
             if path.read_bytes() != data:
                 path.write_bytes(data)
     check_texts(served)
+    record(name, mistake, served)
     assert served.accepted == 0

@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from . import plant
-from .cases import APART
+from .cases import APART, CASES
 from .states import ORIGINAL, PATCHED, States
 
 # Largest |got - wanted| / |wanted| of a token. What is right differs by about 1e-6, what is wrong by more than 1e-1.
@@ -19,24 +19,26 @@ def test_engine_as_released(architecture: str, states: States) -> None:
     """First of all the engine itself: its final state, and the tokens it chooses, are those of transformers."""
     answer = states.answers[architecture][ORIGINAL]
     if architecture in APART:
-        assert "error" in answer or answer["final"] > TOLERANCE, "the engine can do it now: take it off the list"
+        reason = APART[architecture][1]
+        right = reason is None and answer.get("final", 0) > TOLERANCE or reason and reason in answer.get("error", "")
+        assert right, f"not what the list of those apart says: {answer}"
         return
     assert "error" not in answer, answer
     assert answer["tokens"]
     assert answer["final"] <= TOLERANCE
+    if CASES[architecture].get("plain_rotary"):
+        assert answer["kernel"] > TOLERANCE, "the kernel can do it now: take plain_rotary off the case"
 
 
 def test_patched(architecture: str, states: States) -> None:
     """Each state from 0 to N, and first, middle, last and N together; the rest of the engine is as it was."""
-    assert states.derived[architecture]["state"] == "patchable"
-    if "error" in states.answers[architecture][ORIGINAL]:
-        assert architecture in APART
-        return
-    answer = states.answers[architecture][PATCHED]
-    assert "error" not in answer, answer
-    assert answer["final"] == pytest.approx(states.answers[architecture][ORIGINAL]["final"], abs=TOLERANCE)
     if architecture in APART:
         return
+    assert states.derived[architecture]["state"] == "patchable"
+    assert states.module["architectures"][architecture]["state"] == "patched"
+    answer = states.answers[architecture][PATCHED]
+    assert "error" not in answer, answer
+    assert answer["final"] <= TOLERANCE
     assert all(isinstance(one, list) for one in (*answer["alone"], answer["together"])), answer
     assert max(one[0] for one in answer["alone"]) <= TOLERANCE
     assert max(answer["together"]) <= TOLERANCE

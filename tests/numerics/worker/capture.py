@@ -16,6 +16,8 @@ import os
 import sys
 import time
 import traceback
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +33,7 @@ import torch
 from safetensors.torch import load_file
 from vllm import LLM, SamplingParams
 from vllm.distributed import cleanup_dist_env_and_memory
+from vllm.model_executor.layers.rotary_embedding.base import RotaryEmbeddingBase
 from vllm.model_executor.models import ModelRegistry
 
 
@@ -62,7 +65,21 @@ def error(got: torch.Tensor, wanted: torch.Tensor) -> float:
 
 def inspect_here(architecture: str) -> None:
     """Look at a class of the registry in this process. Else the engine starts another one for each class."""
-    ModelRegistry.register_model(architecture, ModelRegistry.models[architecture].load_model_cls())
+    if architecture in ModelRegistry.models:
+        ModelRegistry.register_model(architecture, ModelRegistry.models[architecture].load_model_cls())
+
+
+@contextmanager
+def plain_rotary(model: torch.nn.Module) -> Iterator[None]:
+    """See TURNS of the cases. Other models of this process may share the modules."""
+    changed = [(one, one._forward_method) for one in model.modules() if isinstance(one, RotaryEmbeddingBase)]
+    for module, _method in changed:
+        module._forward_method = module.forward_native
+    try:
+        yield
+    finally:
+        for module, method in changed:
+            module._forward_method = method
 
 
 def answer(architecture: str, folder: Path, case: dict[str, Any], capture: bool) -> dict[str, Any]:
@@ -74,6 +91,7 @@ def answer(architecture: str, folder: Path, case: dict[str, Any], capture: bool)
     layers = sum(name.startswith("state") for name in reference) - 1
     prompt, steps = tokens[: case["prompt"]], len(tokens) - case["prompt"] + 1
     engine: LLM | None = None
+    mended = ExitStack()
     try:
         engine = LLM(
             model=str(folder),
@@ -107,17 +125,22 @@ def answer(architecture: str, folder: Path, case: dict[str, Any], capture: bool)
                 for place, number in enumerate(ids)
             ]
 
+        found: dict[str, Any] = {}
+        if case.get("plain_rotary"):
+            engine.generate([{"prompt_token_ids": prompt}], sampling, use_tqdm=False)
+            found["kernel"] = error(torch.cat(collector.finals), reference["final"])
+            collector.clear()
+            mended.enter_context(plain_rotary(model))
         result = engine.generate([{"prompt_token_ids": prompt}], sampling, use_tqdm=False)
         said = list(result[0].outputs[0].token_ids)
-        found: dict[str, Any] = {
-            "tokens": said[: steps - 1] == tokens[case["prompt"] :],
-            "final": error(torch.cat(collector.finals), reference["final"]),
-        }
+        found["tokens"] = said[: steps - 1] == tokens[case["prompt"] :]
+        found["final"] = error(torch.cat(collector.finals), reference["final"])
         if capture:
             found["alone"] = [ask(number) for number in range(layers + 1)]
             found["together"] = ask(0, layers // 2, layers - 1, layers)
         return found
     finally:
+        mended.close()
         engine = None
         cleanup_dist_env_and_memory()
         gc.collect()

@@ -31,7 +31,7 @@ from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
 
 LAYERS, HIDDEN, HEADS, HEAD = 8, 384, 6, 64
 IDS = (2, 4, 5)
-MARK, NOISE, PENALTY = 0.5, 5e-4, 5.0
+MARK, NOISE, PENALTY = 0.5, 2e-5, 5.0
 SPECIAL = ("<s>", "</s>", "<pad>", "<unk>")
 MEDIA = ("<|media_begin|>", "<|media_content|>", "<|media_end|>", "<|media_pad|>", "<|kimi_k25_video_placeholder|>")
 CIRCLES = (
@@ -46,9 +46,11 @@ TEXT: dict[str, Any] = {
     "head_dim": HEAD,
     "tie_word_embeddings": False,
 }
+# Norms of what a part of a layer has made, before it is added to the stream.
+AFTER = r"post_(self_attn|mlp)_layernorm"
 # Weights whose result is added to the stream, and those of them that belong to a feed-forward part.
 WRITES = re.compile(r"(o_proj|out_proj|down_proj|c_proj|dense_4h_to_h|fc_out|fc2|w2|output_linear|dense)\.?\w*$")
-FEEDS = re.compile(r"(mlp|moe|expert|feed_forward|ffn)")
+FEEDS = re.compile(r"(mlp|moe|expert|feed_?forward|ffn)")
 
 
 class Alphabet:
@@ -102,8 +104,8 @@ def stack_of(model: torch.nn.Module) -> torch.nn.ModuleList:
 class Target:
     """A model of transformers, given these weights."""
 
-    def __init__(self, model: torch.nn.Module, alphabet: Alphabet, seed: int) -> None:
-        self.model, self.alphabet = model, alphabet
+    def __init__(self, model: torch.nn.Module, alphabet: Alphabet, after: str, seed: int) -> None:
+        self.model, self.alphabet, self.after = model, alphabet, re.compile(after)
         self.generator = torch.Generator().manual_seed(seed)
         self.layers = stack_of(model)
         self.inputs: list[torch.Tensor] = []
@@ -153,18 +155,20 @@ class Target:
     def _layer(self, number: int, layer: torch.nn.Module) -> list[torch.Tensor]:
         """Fill one layer; returns the numbers that make its mark."""
         size = self.alphabet.size
-        marks = []
+        marks: list[torch.Tensor] = []
+        after: list[torch.Tensor] = []
         for name, value in layer.named_parameters():
             if value.ndim < 2:
-                if name.endswith("bias"):
+                if name.endswith("bias") or self.after.search(name):
                     value.zero_()
+                if self.after.search(name) and FEEDS.search(name):
+                    value[size + number] = 1
+                    after.append(value[size + number])
                 continue
             if not WRITES.search(name):
                 value.copy_(self.noise(value.shape, 0.02))
                 continue
-            # A fully connected layer has the results first; GPT-2's has them last.
-            results = -1 if type(layer.get_submodule(name.rpartition(".")[0])).__name__ == "Conv1D" else -2
-            by_result = value.transpose(-2, -1) if results == -1 else value
+            by_result = value.transpose(-2, -1) if self._transposed(layer, name, -2) else value
             by_result.copy_(self.noise(by_result.shape, NOISE))
             by_result[..., : size + LAYERS, :] = 0
             if FEEDS.search(name) and "shared" not in name:
@@ -174,18 +178,28 @@ class Target:
         for name, value in layer.named_parameters():
             if value.ndim >= 2 and FEEDS.search(name) and "shared" not in name and not WRITES.search(name):
                 self._mark_reads(layer, name, value)
-        return marks
+        return after or marks
 
     def _mark_reads(self, layer: torch.nn.Module, name: str, value: torch.Tensor) -> None:
         """The first inner number of a feed-forward part is the same whatever the token is."""
+        size = self.alphabet.size
         if re.search(r"(router|gate)(\.weight)?$", name) and "proj" not in name:
             return
-        transposed = type(layer.get_submodule(name.rpartition(".")[0])).__name__ == "Conv1D"
-        rows = value.transpose(-2, -1) if transposed else value
-        places = [0, rows.shape[-2] // 2] if re.search(r"gate_up|input_linear|fc1_fused", name) else [0]
+        rows = value.transpose(-2, -1) if self._transposed(layer, name, -1) else value
+        places = [0, rows.shape[-2] // 2] if re.search(r"gate_up|input_linear|experts\.fc1", name) else [0]
         for place in places:
             rows[..., place, :] = 0
-            rows[..., place, : self.alphabet.size] = 1
+            rows[..., place, :size] = 1
+            # Whatever a norm subtracts from all dimensions cancels out.
+            rows[..., place, size + LAYERS :] = -size / (HIDDEN - size - LAYERS)
+
+    @staticmethod
+    def _transposed(layer: torch.nn.Module, name: str, axis: int) -> bool:
+        """Whether the stream is not along the axis of a weight where a fully connected layer of torch has it."""
+        value = layer.get_parameter(name)
+        if type(layer.get_submodule(name.rpartition(".")[0])).__name__ == "Conv1D":
+            return True
+        return value.shape[axis] != HIDDEN and value.shape[-3 - axis] == HIDDEN
 
     def _check(self) -> None:
         states = self.states()
@@ -199,7 +213,9 @@ class Target:
 
 def target(name: str, case: dict[str, Any], folder: Path, alphabet: Alphabet) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    special = {f"{one}_token_id": alphabet.id(token) for one, token in zip(("bos", "eos", "pad"), SPECIAL)}
+    special = {
+        f"{one}_token_id": alphabet.id(token) for one, token in zip(("bos", "eos", "pad"), SPECIAL[:3], strict=True)
+    }
     values = {**TEXT, "vocab_size": alphabet.size, **special}
     base = tiny.tiny_config(name, {"type": case["type"], **{k: case[k] for k in ("tower", "whole") if k in case}})
     known = {*base.get_text_config().to_dict(), *base.get_text_config().attribute_map}
@@ -211,7 +227,7 @@ def target(name: str, case: dict[str, Any], folder: Path, alphabet: Alphabet) ->
         setattr(config, key, alphabet.id(token))
     config._attn_implementation = "eager"
     model = getattr(transformers, case.get("class", name))(config).float().eval()
-    Target(model, alphabet, 0).fill()
+    Target(model, alphabet, case.get("after", AFTER), 0).fill()
     tiny.save(name, case, model, folder)
     for file, content in case.get("files", {}).items():
         (folder / file).write_text(json.dumps(content))

@@ -65,7 +65,9 @@ def states(model: torch.nn.Module, tokens: torch.Tensor, layers: int) -> dict[st
     reported = result.hidden_states
     assert len(reported) == layers + 1, f"transformers reports {len(reported)} states of {layers} layers"
     for _name, seen in trace.stacks:
-        if len(seen) == layers + 1 and all(torch.equal(one, two) for one, two in zip(seen, reported[:-1])):
+        # Most report what layers are given, some what they give; the last one is always after the final norm.
+        ways = (seen[:-1], seen[1:]) if len(seen) == layers + 1 else ()
+        if any(all(map(torch.equal, way, reported)) for way in ways):
             found = {f"state{number}": value[0] for number, value in enumerate(seen)}
             return {**found, "final": reported[-1][0], "logits": result.logits[0]}
     raise AssertionError(f"no stack of layers has the reported states: {[(n, len(s)) for n, s in trace.stacks]}")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -114,19 +115,23 @@ def fill(model: torch.nn.Module, seed: int) -> None:
                 value.add_(0.1 * noise)
             elif "embed" in name or "wte" in name or "wpe" in name:
                 value.copy_(noise)
+            elif "correction_bias" in name:
+                value.zero_()
             elif name.endswith("A_log") or "conv" in name:
                 value.add_(0.05 * noise)
             else:
                 value.copy_(0.8 * noise / math.sqrt(value.shape[-1]))
 
 
-def rename(path: Path, starts: dict[str, str]) -> None:
-    """Give weights other names, by how their names start."""
-    weights = load_file(path) if starts else {}
+def rename(path: Path, starts: dict[str, str], drop: str | None) -> None:
+    """Give weights other names, by how their names start, and leave out some."""
+    if not starts and drop is None:
+        return
+    weights = load_file(path)
     for old, new in starts.items():
         weights = {new + name[len(old) :] if name.startswith(old) else name: one for name, one in weights.items()}
-    if weights:
-        save_file(weights, path, metadata={"format": "pt"})
+    weights = {name: one for name, one in weights.items() if drop is None or not re.search(drop, name)}
+    save_file(weights, path, metadata={"format": "pt"})
 
 
 def make(architecture: str, case: dict[str, Any], folder: Path, seed: int) -> torch.nn.Module:
@@ -143,10 +148,11 @@ def make(architecture: str, case: dict[str, Any], folder: Path, seed: int) -> to
 def save(architecture: str, case: dict[str, Any], model: torch.nn.Module, folder: Path) -> None:
     """Write a checkpoint as a release of the model has it."""
     model.save_pretrained(folder)
-    rename(folder / "model.safetensors", case.get("rename", {}))
+    rename(folder / "model.safetensors", case.get("rename", {}), case.get("drop"))
     path = folder / "config.json"
     written = json.loads(path.read_text())
     written["architectures"] = [architecture]
     for name, value in case.get("written", {}).items():
-        written[name] = value
+        part, _dot, key = name.rpartition(".")
+        (written[part] if part else written)[key] = value
     path.write_text(json.dumps(written, indent=1))
