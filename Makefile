@@ -5,7 +5,7 @@
 # The two that matter: make demo, make test. Everything they need is put into .venv/ and build/ below this folder.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lint format sanity units units-all corpus faults molecule numerics test demo demo-clean bench compare changelog clean
+.PHONY: help setup lint format sanity units units-all properties corpus corpus-full faults molecule numerics test demo demo-clean bench compare changelog clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | while IFS='	' read -r name what; do printf '  make %-12s %s\n' "$$name" "$$what"; done
@@ -39,6 +39,12 @@ units-all: setup ## unit tests of the code for managed hosts, on every Python 3.
 
 corpus: setup ## tests on real engine releases, fetched once into a cache outside this folder
 	@scripts/test corpus
+
+corpus-full: setup ## the edit engine on every file of the standard libraries and of two releases; hours
+	@SPECDEC_CORPUS=full .venv/bin/python -m pytest -q --no-header -n 2 tests/corpus/test_stdlib.py
+
+properties: setup ## what must hold for any file, on thousands of made-up ones; many minutes
+	@HYPOTHESIS_PROFILE=long .venv/bin/python -m pytest -q --no-header -n 2 tests/unit/plugins/module_utils/test_properties.py
 
 numerics: setup ## patched engines on real numbers, against transformers; all architectures, or ARCH="A B"
 	@scripts/numerics $(if $(ARCH),$(ARCH),all)

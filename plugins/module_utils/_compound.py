@@ -11,6 +11,7 @@ from typing import Any, Sequence, cast
 
 from ansible_collections.specdec.blackwell.plugins.module_utils import _lexer as lexer
 from ansible_collections.specdec.blackwell.plugins.module_utils import _proof as proof
+from ansible_collections.specdec.blackwell.plugins.module_utils._parse import parse, reason
 from ansible_collections.specdec.blackwell.plugins.module_utils._scope import Block, ScopeNode
 from ansible_collections.specdec.blackwell.plugins.module_utils._source import DEFINITIONS, Source, blocks_of
 from ansible_collections.specdec.blackwell.plugins.module_utils._syntax import same
@@ -87,8 +88,8 @@ def same_header(left: ast.AST, right: ast.AST) -> bool:
 def from_header(header: bytes, tail: bytes) -> ast.stmt | None:
     """The one compound statement that a header makes, with ``pass`` as its body; None when it makes none."""
     try:
-        tree = ast.parse(b"\n".join([header, b"    pass", tail]).decode("utf-8")).body
-    except (SyntaxError, ValueError):
+        tree = parse(b"\n".join([header, b"    pass", tail]).decode("utf-8")).body
+    except SyntaxError:
         return None
     body: list[ast.stmt] = getattr(tree[0], "body", [])
     whole = len(tree) == 1 and isinstance(tree[0], COMPOUND) and len(body) == 1 and isinstance(body[0], ast.Pass)
@@ -149,12 +150,17 @@ def check_moved(source: Source, text: bytes, indent: bytes, nodes: Sequence[ast.
     :raises ProofFailed: it does not.
     """
     wanted = [ast.dump(node) for node in nodes]
-    tree = ast.parse((b"if _:\n" + text if indent else text).decode("utf-8"))
+    what = f"moving line {cast(ast.stmt, nodes[0]).lineno} would change it"
+    try:
+        # The line end is needed where the text ends with a backslash that joins an empty line to it.
+        tree = parse(((b"if _:\n" if indent else b"") + text + b"\n").decode("utf-8"))
+    except SyntaxError as error:
+        raise proof.fail(source.path, f"{what}: {reason(error)}") from None
     for node in ast.walk(tree):
         for _field, statements in blocks_of(node):
             if len(statements) == len(wanted) and all(map(_dumps_as, statements, wanted)):
                 return
-    raise proof.fail(source.path, f"moving line {cast(ast.stmt, nodes[0]).lineno} would change it")
+    raise proof.fail(source.path, what)
 
 
 def _dumps_as(node: ast.AST, text: str) -> bool:

@@ -26,7 +26,8 @@ from ansible_collections.specdec.blackwell.plugins.module_utils._ops._base impor
     Context,
     Verdict,
 )
-from ansible_collections.specdec.blackwell.plugins.module_utils._scope import Scope, resolve
+from ansible_collections.specdec.blackwell.plugins.module_utils._parse import compile_error, reason
+from ansible_collections.specdec.blackwell.plugins.module_utils._scope import Scope, all_scopes, resolve
 from ansible_collections.specdec.blackwell.plugins.module_utils._source import Source
 
 
@@ -195,8 +196,50 @@ def plan(edits: Any, files: dict[str, File | None], *, known: bool = False) -> d
         after = space.drafts[name].whole().encode() if ok else file.data
         planned[name] = {"after": after, "changed": after != file.data}
     if ok:
+        _check_compiles(parsed, space, planned)
         _check_twice(parsed, files, planned)
     return {"ok": ok, "edits": [result.as_dict() for result in results], "files": planned}
+
+
+def _check_compiles(edits: Sequence[Edit], space: Workspace, planned: dict[str, dict[str, Any]]) -> None:
+    """What the parser takes may still be no program: ``return`` outside a function, ``await`` outside an async one.
+
+    :raises Refused: a changed file does not compile, and did before.
+    """
+    for name in (name for name, item in planned.items() if item["changed"]):
+        after = space.drafts[name].whole()
+        error = compile_error(after.text.decode("utf-8"))
+        if error is None or compile_error(space.before[name].text.decode("utf-8")) is not None:
+            continue
+        line = error.lineno or 0
+        inside = [scope for scope in all_scopes(after) if scope.name and _spans(scope, line)]
+        edit = _breaking(edits, space, name)
+        shown = f", {after.line_text(line)!r}" if line else ""
+        raise Refused(
+            f"{after.path}: with edit {edit.id} it would not compile any more, though it does now: "
+            f"{reason(error)}{shown}, in {inside[-1].name if inside else 'the module'}; nothing was written, "
+            "correct the source that the edit gives or the place it goes to",
+            file=name,
+            edits=[edit.id],
+            line=line,
+        )
+
+
+def _spans(scope: Scope, line: int) -> bool:
+    return cast(int, getattr(scope.node, "lineno", 0)) <= line <= cast(int, getattr(scope.node, "end_lineno", 0))
+
+
+def _breaking(edits: Sequence[Edit], space: Workspace, name: str) -> Edit:
+    """The edit after which the file ``name`` does not compile and does not become better again."""
+    found = edits[-1]
+    for stop in range(len(edits) - 1, -1, -1):
+        earlier = Workspace(space.files, known=space.known)
+        run_edits(edits[:stop], earlier)
+        found = edits[stop]
+        draft = earlier.load(name)
+        if draft is None or compile_error(draft.text.decode("utf-8")) is None:
+            break
+    return found
 
 
 def _check_twice(edits: Sequence[Edit], files: dict[str, File | None], planned: dict[str, dict[str, Any]]) -> None:

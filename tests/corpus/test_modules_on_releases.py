@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from corpus.patching import survey
 
 import releases
 from ansible_collections.specdec.blackwell.plugins.modules import eagle3_info, eagle3_patch, python_ast_edit_info
@@ -47,6 +48,37 @@ CASES = [
     Case("sglang", "0.5.10", KIMI, "native"),
     Case("speculators", "0.3.0", WORKER, "patchable"),
     Case("speculators", "0.4.0", WORKER, "native"),
+]
+
+
+class Cell(NamedTuple):
+    engine: str
+    version: str
+    shape: str
+    architecture: str
+
+    def __str__(self) -> str:
+        return f"{self.engine}-{self.version}-{self.shape}-{self.architecture}"
+
+
+# Drawn at random from the matrix, one for each shape of either engine.
+SAMPLE = [
+    Cell("vllm", "0.13.0", "L0", "ArceeForCausalLM"),
+    Cell("vllm", "0.11.0", "L1", "MiMoForCausalLM"),
+    Cell("vllm", "0.28.0", "L2", "PhiForCausalLM"),
+    Cell("vllm", "0.16.0", "L3", "KimiLinearForCausalLM"),
+    Cell("vllm", "0.24.0", "L4", "PanguProMoEV2ForCausalLM"),
+    Cell("vllm", "0.11.0", "L6", "Mamba2ForCausalLM"),
+    Cell("vllm", "0.20.0", "W1", "Lfm2VlForConditionalGeneration"),
+    Cell("vllm", "0.30.0", "W2", "AriaForConditionalGeneration"),
+    Cell("vllm", "0.17.1", "W3", "Gemma3ForConditionalGeneration"),
+    Cell("vllm", "0.33.0", "W4", "Phi4MMForCausalLM"),
+    Cell("sglang", "0.5.2", "classic", "PhiMoEForCausalLM"),
+    Cell("sglang", "0.5.13", "delegate", "DotsOCRForCausalLM"),
+    Cell("sglang", "0.5.4.post3", "delegate+", "InternVLChatModel"),
+    Cell("sglang", "0.5.9", "methods", "Qwen2VLForConditionalGeneration"),
+    Cell("sglang", "0.5.2", "single", "PersimmonForCausalLM"),
+    Cell("sglang", "0.5.23", "stage", "XllmForCausalLM"),
 ]
 
 
@@ -122,6 +154,33 @@ def test_release(case: Case, tmp_path: Path, run: Runner) -> None:
     assert (patch["name"], patch["state"]) == (f"eagle3-{case.engine}-{case.architecture}", "whole")
     assert run.parity(eagle3_patch, **engine.options, state="absent")["changed"] is True
     assert engine.changed() == set()
+
+
+@pytest.mark.parametrize("cell", SAMPLE, ids=str)
+def test_sampled_cell(cell: Cell, tmp_path: Path, run: Runner) -> None:
+    """What the matrix says of all architectures within a process, through the module and on disk."""
+    engine = Installed(tmp_path / "venv", Case(cell.engine, cell.version, cell.architecture, "patchable"))
+    first = run.run(eagle3_patch, **engine.options)
+    item = first["architectures"][cell.architecture]
+    assert (first["changed"], item["state"], item["shape"]) == (True, "patched", cell.shape)
+    assert first["verified"]["compiled"] is True
+    touched = engine.changed()
+    assert touched == {edit["file"] for edit in first["generated_edits"]} and item["file"] in touched
+    assert run.run(eagle3_patch, **engine.options)["changed"] is False
+    assert engine.changed() == touched
+    assert run.run(eagle3_patch, **engine.options, state="absent")["changed"] is True
+    assert engine.changed() == set()
+
+
+def test_a_bare_decoder_says_which_runner_takes_it() -> None:
+    """And a wrapper whose text model the config chooses takes that one along."""
+    found = survey(releases.tree("vllm", "0.30.0"), ["AriaForConditionalGeneration", "Glm4ForCausalLM"])
+    told = {name: any("not on the V1 runner" in note for note in item["notes"]) for name, item in found.items()}
+    assert told == {"AriaForConditionalGeneration": True, "Glm4ForCausalLM": False}
+    for kind, text in (("glm4v", "Glm4ForCausalLM"), ("glm4v_moe", "Glm4MoeForCausalLM")):
+        wrapper = "Glm4vForConditionalGeneration"
+        item = survey(releases.tree("vllm", "0.30.0"), [wrapper], model_config={"model_type": kind})[wrapper]
+        assert item["text_architectures"] == [text]
 
 
 def test_two_engines_in_one_environment(tmp_path: Path, run: Runner) -> None:

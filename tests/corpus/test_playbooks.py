@@ -11,11 +11,14 @@ import os
 import re
 import subprocess
 import sys
+from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
 import pytest
+from corpus.patching import survey
 
+import releases
 from ansible_collections.specdec.blackwell.plugins import modules
 from ansible_collections.specdec.blackwell.tests.unit.plugins.module_utils.installed import Venv
 from ansible_collections.specdec.blackwell.tests.unit.plugins.modules.small_vllm import FILES
@@ -40,6 +43,11 @@ class Site:
     def engine(self, name: str) -> Venv:
         venv = Venv(self.opt / name)
         venv.install("vllm", "0.1", FILES)
+        return venv
+
+    def release(self, engine: str, version: str) -> Venv:
+        venv = Venv(self.opt / f"{engine}-{version}")
+        releases.copy_tree(engine, version, venv.site)
         return venv
 
     def play(self, playbook: str, *arguments: str, rc: int = 0, **variables: Any) -> str:
@@ -176,3 +184,56 @@ def test_what_cannot_be_patched_fails_with_the_reason(site: Site) -> None:
     failed = said(site.play("patch", rc=2, eagle3_patch_architectures=["OpaqueForCausalLM"]))
     assert "the class of self.model" in failed
     assert venv.tree() == before
+
+
+class Page(HTMLParser):
+    """The rows of a report's page, and whatever it would load from elsewhere."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.states: list[str] = []
+        self.titles: list[str] = []
+        self.loads: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = {name: value or "" for name, value in attrs}
+        self.loads += [f"{tag} {name}" for name in ("src", "href", "srcset", "data") if name in given]
+        if tag == "tr" and "data-state" in given:
+            self.states.append(given["data-state"])
+        elif tag == "span" and "title" in given:
+            self.titles.append(given["title"])
+
+
+def test_report_on_every_architecture_of_real_releases(site: Site) -> None:
+    wanted = {"vllm": "0.33.0", "sglang": "0.5.23"}
+    venvs = {engine: site.release(engine, version) for engine, version in wanted.items()}
+    before = {engine: venv.tree() for engine, venv in venvs.items()}
+    targets = [{"engine": engine, "venv": str(venv.root)} for engine, venv in venvs.items()]
+    targets.append({"engine": "vllm", "venv": str(site.opt / "nowhere")})
+    folder = site.root / "report"
+    given: dict[str, Any] = {"eagle3_patch_targets": targets, "eagle3_patch_report_dir": str(folder)}
+    output = site.play("status", "--check", "--tags", "report", **given)
+    assert site.changed(output) == 0
+    assert {engine: venv.tree() for engine, venv in venvs.items()} == before
+
+    found = json.loads((folder / "eagle3.json").read_text(encoding="utf-8"))["hosts"]["here"]
+    assert [(one["engine"], one["version"]) for one in found] == [*wanted.items(), ("vllm", None)]
+    assert "no vllm at" in found[2]["message"] and "no vllm at" in output
+    states, reasons = [], []
+    for one in found[:2]:
+        items = survey(releases.tree(one["engine"], one["version"]), None, engine=one["engine"])
+        assert {name: item["state"] for name, item in one["architectures"].items()} == {
+            name: item["state"] for name, item in items.items()
+        }
+        states += [item["state"] for item in items.values()]
+        reasons += [item["reason"] for item in items.values() if item["reason"]]
+        for name, item in items.items():
+            assert re.search(rf"^ *(- )?{name} +{item['state']}\b", output, re.MULTILINE), name
+    assert {"native", "patchable", "by_hand"} <= set(states)
+
+    text = (folder / "eagle3.html").read_text(encoding="utf-8")
+    page = Page(text)
+    assert sorted(page.states) == sorted(states)
+    assert set(reasons) <= set(page.titles)
+    assert page.loads == [] and "url(" not in text and "@import" not in text

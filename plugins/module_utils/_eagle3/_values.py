@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
-from typing import List, Optional, Tuple, Union
+from typing import Any, Dict, List, Optional, Tuple, Union
 
 from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._index import ClassRef, Index, Value
 from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._syntax import (
@@ -18,6 +18,7 @@ from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._syntax 
     self_attribute,
     statements,
     targets,
+    text_constant,
     text_list,
 )
 
@@ -26,12 +27,29 @@ REGISTERED = "init_vllm_registered_model"
 MISSING = ("PPMissingLayer", "StageMissingLayer", "Identity")
 
 
+Choice = Tuple[Tuple[str, ...], Tuple[str, ...], Tuple[str, ...]]
+
+
 @dataclass(frozen=True)
 class Registered:
-    """A model that the engine's registry builds: literal architectures, and the path of its config."""
+    """A model that the engine's registry builds: literal architectures, and the path of its config.
+
+    ``choices``: where a field of the config chooses, its path, the values, and the architectures for them.
+    """
 
     architectures: Tuple[str, ...]
     config: Tuple[str, ...]
+    choices: Tuple[Choice, ...] = ()
+
+    def chosen(self, config: Dict[str, Any]) -> Tuple[str, ...]:
+        """The architectures for a parsed config.json; none where it does not choose."""
+        for path, values, architectures in self.choices:
+            part: Any = config
+            for name in path:
+                part = part.get(name) if isinstance(part, dict) else None
+            if isinstance(part, str) and part in values:
+                return architectures
+        return self.architectures
 
 
 Built = Union[ClassRef, Registered]
@@ -134,16 +152,56 @@ def _local_values(site: Value, name: str) -> List[Value]:
 
 
 def _registered(call: ast.Call, site: Value) -> Registered:
-    literal = text_list(keyword_value(call, "architectures"))
+    given = keyword_value(call, "architectures")
+    literal = text_list(given)
+    choices = tuple(_choices(site, given.id)) if isinstance(given, ast.Name) else ()
     config = keyword_value(call, "hf_config")
     if isinstance(config, ast.Name):
         for local in _local_values(site, config.id):
             config = local.node
-    path = dotted(config)
+    return Registered(tuple(literal or ()), _config_path(config), choices)
+
+
+def _config_path(node: Optional[ast.AST]) -> Tuple[str, ...]:
+    """Where below the whole config an expression points."""
+    path = dotted(node)
     parts = tuple(path.split(".")) if path else ()
     while parts and parts[0] in ("self", "vllm_config", "model_config", "hf_config", "config"):
         parts = parts[1:]
-    return Registered(tuple(literal or ()), parts)
+    return parts
+
+
+def _choices(site: Value, name: str) -> List[Choice]:
+    """What ``if config.kind in ("a", "b"): name = ["X"] elif ...`` assigns; none unless every branch is told."""
+    for node in statements(getattr(site.function, "body", [])):
+        if not isinstance(node, ast.If):
+            continue
+        found: List[Choice] = []
+        branch: List[ast.stmt] = [node]
+        while len(branch) == 1 and isinstance(branch[0], ast.If):
+            test = branch[0].test
+            chosen = _assigned(branch[0].body, name)
+            if not isinstance(test, ast.Compare) or len(test.ops) != 1 or chosen is None:
+                found = []
+                break
+            wanted = test.comparators[0]
+            one = text_constant(wanted) if isinstance(test.ops[0], ast.Eq) else None
+            values = text_list(wanted) if isinstance(test.ops[0], ast.In) else None if one is None else [one]
+            path = _config_path(test.left)
+            if values is None or not path:
+                found = []
+                break
+            found.append((path, tuple(values), tuple(chosen)))
+            branch = branch[0].orelse
+        if found:
+            return found
+    return []
+
+
+def _assigned(body: List[ast.stmt], name: str) -> Optional[List[str]]:
+    if len(body) != 1 or not any(isinstance(place, ast.Name) and place.id == name for place in targets(body[0])):
+        return None
+    return text_list(getattr(body[0], "value", None))
 
 
 __all__ = ("Built", "MISSING", "REGISTERED", "Registered", "build", "built_by", "class_named")

@@ -168,14 +168,17 @@ class Models:
 
         Where the source does not say what the language model is, the engine takes the child that embeds tokens.
         """
-        bare = self.language_path(ref) in ((attribute,), None)
-        if bare and not self.bare_decoders:
+        if self.bare(ref, attribute) and not self.bare_decoders:
             raise Refusal(
                 "W2",
                 f"the language model of {ref.name} is a bare decoder (self.{attribute}): this release's drafter needs "
                 f"its .{self.reach.model} with the embedding, and its output head, which the wrapper holds",
             )
         return "W4" if attribute == self.reach.model else "W2"
+
+    def bare(self, ref: ClassRef, attribute: str) -> bool:
+        """What a multimodal class gives as its language model is its decoder itself."""
+        return self.language_path(ref) in ((attribute,), None)
 
     def _owner(self, ref: ClassRef, attribute: str, decoder: ClassRef) -> ClassRef:
         """The class of the lineage that builds the decoder, when it would build the same one by itself."""

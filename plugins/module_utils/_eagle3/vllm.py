@@ -94,10 +94,7 @@ class Survey:
         notes: List[str] = item["notes"]
         texts, known = self.texts(model)
         if model.wrapper and not texts:
-            notes.append(
-                "which text model it builds is known only with the model's config.json (model: its directory); it must "
-                "support EAGLE-3 too"
-            )
+            notes.append(self._unknown_text(model))
         item["text_architectures"] = known
         chain = [model] + texts
         for text, name in zip(texts, known):
@@ -113,6 +110,11 @@ class Survey:
         except Refusal as refusal:
             return _item(BY_HAND, refusal.kind, ref.module.path, refusal.reason, known)
         item["edits"] = [] if self.whole else _once(edits)
+        if model.state == PATCHABLE and self._needs_next_runner(model):
+            notes.append(
+                f"not on the V1 runner: its drafter looks for .{self.models.reach.model} in the language model, which "
+                f"is the bare decoder self.{model.path[0]} here, and fails at start-up; use the V2 runner"
+            )
         self._say(chain[-1], notes)
         if self.draft_types is not None and self.config is not None and not changed:
             for kind in self.draft_types.missing(self._model_types(entry, chain)[:1]):
@@ -123,6 +125,20 @@ class Survey:
         return item
 
     # the text model of a wrapper
+
+    def _unknown_text(self, model: Model) -> str:
+        built = model.inner
+        names = sorted({name for one in built.choices for name in one[2]}) if isinstance(built, Registered) else []
+        listed = "; the source names {}".format(", ".join(names)) if names else ""
+        if self.config is not None:
+            return (
+                f"neither the source nor this config.json tells which text model it builds{listed}; it must support "
+                "EAGLE-3 too: name its architecture beside this one"
+            )
+        return (
+            f"which text model it builds is known only with the model's config.json (model: its directory){listed}; "
+            "it must support EAGLE-3 too"
+        )
 
     def texts(self, model: Model) -> Tuple[List[Model], List[str]]:
         """The language model under a wrapper and what lies under that, with the architectures' names."""
@@ -150,7 +166,7 @@ class Survey:
         built = inner if isinstance(inner, Registered) else built_by(self.index, model.ref, model.path[0])
         wanted: List[str] = []
         if isinstance(built, Registered):
-            wanted = list(built.architectures)
+            wanted = list(built.architectures if self.config is None else built.chosen(self.config))
         elif isinstance(built, ClassRef) or model.decoder is not None:
             return None
         if not wanted and self.config is not None:
@@ -259,6 +275,12 @@ class Survey:
         return edits
 
     # what will not work
+
+    def _needs_next_runner(self, model: Model) -> bool:
+        if model.decoder is None or not is_multimodal(self.index, model.ref):
+            return False
+        reached = self.index.attribute(model.decoder, self.models.reach.model)
+        return self.models.bare(model.ref, model.path[0]) and not reached
 
     def _say(self, text: Model, notes: List[str]) -> None:
         decoder = text.decoder

@@ -25,6 +25,7 @@ from ansible_collections.specdec.blackwell.plugins.module_utils._ops._base impor
     drifted,
     settle,
 )
+from ansible_collections.specdec.blackwell.plugins.module_utils._parse import parse as parse_source
 from ansible_collections.specdec.blackwell.plugins.module_utils._pattern import Pattern, nearest
 from ansible_collections.specdec.blackwell.plugins.module_utils._scope import Scope
 from ansible_collections.specdec.blackwell.plugins.module_utils._source import Source, Splice
@@ -113,12 +114,11 @@ def parse(fields: Fields, *, absent: bool) -> Branch:
     word = keyword.group().decode("ascii")
     opener = _OPENERS[word] + b"\n    pass\n"
     try:
-        tree: list[Any] = ast.parse((opener + text).decode("utf-8")).body
-    except (SyntaxError, ValueError) as error:
+        tree: list[Any] = parse_source((opener + text).decode("utf-8")).body
+    except SyntaxError as error:
         # The two lines put above the branch do not count.
-        line = error.lineno - 2 if isinstance(error, SyntaxError) and error.lineno else 1
-        reason = error.msg if isinstance(error, SyntaxError) else str(error)
-        raise BadInput(f"{fields.what}: `branch` does not parse, line {line}: {reason}") from None
+        line = error.lineno - 2 if error.lineno else 1
+        raise BadInput(f"{fields.what}: `branch` does not parse, line {line}: {error.msg}") from None
     owner = tree[0]
     inner = compound.branches(owner)
     if len(tree) != 1 or len(inner) != 1:

@@ -22,6 +22,7 @@ from ansible_collections.specdec.blackwell.plugins.module_utils._ops._base impor
     present,
     pristine,
 )
+from ansible_collections.specdec.blackwell.plugins.module_utils._parse import parse as parse_source
 from ansible_collections.specdec.blackwell.plugins.module_utils._pattern import first_line
 from ansible_collections.specdec.blackwell.plugins.module_utils._scope import Scope
 from ansible_collections.specdec.blackwell.plugins.module_utils._source import Source, Splice
@@ -87,8 +88,8 @@ def parse(fields: Fields, *, absent: bool) -> Decorator:
     if not text.startswith(b"@"):
         text = b"@" + text
     try:
-        tree = ast.parse(text.decode("utf-8") + "\ndef _(): pass").body
-    except (SyntaxError, ValueError):
+        tree = parse_source(text.decode("utf-8") + "\ndef _(): pass").body
+    except SyntaxError:
         tree = []
     only = tree[0] if len(tree) == 1 else None
     if not isinstance(only, ast.FunctionDef) or len(only.decorator_list) != 1:

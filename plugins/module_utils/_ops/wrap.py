@@ -112,7 +112,7 @@ class Wrap(Operation):
         shared = suite.shares_line(source, block, first) or suite.shares_line(source, block, stop)
         unit = source.indent_unit
         if shared or suite.is_inline(source, block):
-            last = end if suite.shares_line(source, block, stop) else line_end(source.text, end)
+            last = end if suite.shares_line(source, block, stop) else _kept(source, end, line_end(source.text, end))
             body = reindent(source.text[start:last], indent=unit)
             text = b"\n".join([self.header, body] + ([self.tail] if self.tail else []))
             compound.check_moved(source, text, b"", match.nodes)
@@ -122,13 +122,18 @@ class Wrap(Operation):
         span = start - len(indent), suite.after_statement(source, block, stop - 1)
         pieces = [
             reindent(self.header, indent=indent, unit=unit, newline=newline),
-            reindent(source.text[span[0] : span[1]], indent=indent + unit),
+            reindent(source.text[span[0] : _kept(source, end, span[1])], indent=indent + unit),
         ]
         if self.tail:
             pieces.append(reindent(self.tail, indent=indent, unit=unit, newline=newline))
         text = newline.join(pieces)
         compound.check_moved(source, text, indent, match.nodes)
         return [Splice(span[0], span[1], text)]
+
+
+def _kept(source: Source, end: int, stop: int) -> int:
+    """Where the moved text ends: a backslash behind the last statement, which joins but an empty line to it, goes."""
+    return end if b"\\" in source.text[end:stop] and b"#" not in source.text[end:stop] else stop
 
 
 def parse(fields: Fields, *, absent: bool) -> Wrap:

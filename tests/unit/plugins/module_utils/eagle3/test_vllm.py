@@ -366,6 +366,37 @@ def test_a_wrapper_without_a_literal_asks_for_the_config(tmp_path: Path) -> None
     assert len(told["edits"]) > len(alone["edits"])
 
 
+CHOOSING = """
+from .interfaces import SupportsMultiModal
+class Wrapper(nn.Module, SupportsMultiModal):
+    def __init__(self, vllm_config):
+        config = vllm_config.model_config.hf_config
+        if config.model_type in ("one", "two"):
+            names = ["TinyForCausalLM"]
+        elif config.model_type == "three":
+            names = ["OtherForCausalLM"]
+        else:
+            names = None
+        self.speaker = init_vllm_registered_model(vllm_config, hf_config=config.text_config, architectures=names)
+        self.image = config.img_context_token_id
+    def forward(self, positions, inputs_embeds=None):
+        return self.speaker.model(positions, inputs_embeds)
+"""
+
+
+def test_a_wrapper_that_chooses_its_text_model_by_a_field_of_the_config(tmp_path: Path) -> None:
+    root = wrapped(tmp_path, extra={f"{MODELS}/wrapper.py": CHOOSING})
+    alone = ask(root, "Wrapper")
+    assert alone["text_architectures"] == []
+    assert any("the source names OtherForCausalLM, TinyForCausalLM" in note for note in alone["notes"])
+    for kind, texts in (("one", ["TinyForCausalLM"]), ("two", ["TinyForCausalLM"]), ("three", []), ("four", [])):
+        item = ask(root, "Wrapper", model_config={"model_type": kind, "text_config": {"model_type": "tiny_text"}})
+        assert item["text_architectures"] == texts, kind
+        assert any("neither the source nor this config.json" in note for note in item["notes"]) is (not texts)
+    told = ask(root, "Wrapper", model_config={"model_type": "one", "text_config": {"architectures": ["Wrapper"]}})
+    assert {edit["file"] for edit in told["edits"]} == {f"{MODELS}/wrapper.py", f"{MODELS}/tiny.py"}
+
+
 def test_a_native_wrapper_waits_for_its_text_model(tmp_path: Path) -> None:
     root = wrapped(tmp_path, more=LITERAL)
     patch(root, [edit for edit in ask(root, "Wrapper")["edits"] if edit["file"].endswith("wrapper.py")])
