@@ -221,8 +221,15 @@ def is_twin(other: Block, block: Block) -> bool:
         and type(other.owner) is type(block.owner)
         and other.field == block.field
         and getattr(other.owner, "col_offset", 0) == getattr(block.owner, "col_offset", 0)
+        and part(other) == part(block)
         and len(other.statements) == len(block.statements) + 1
     )
+
+
+def part(block: Block) -> int:
+    """Which of the handlers or cases of its owner a block is the body of."""
+    parts = getattr(block.owner, block.field) if block.field in ("handlers", "cases") else []
+    return next((number for number, one in enumerate(parts) if one.body is block.statements), 0)
 
 
 def same_tree(left: ast.AST, right: ast.AST) -> bool:
