@@ -214,7 +214,7 @@ def _check_compiles(edits: Sequence[Edit], space: Workspace, planned: dict[str, 
         line = error.lineno or 0
         inside = [scope for scope in all_scopes(after) if scope.name and _spans(scope, line)]
         edit = _breaking(edits, space, name)
-        shown = f", {after.line_text(line)!r}" if line else ""
+        shown = f", {after.line_text(line)!r}" if line > 0 else ""
         raise Refused(
             f"{after.path}: with edit {edit.id} it would not compile any more, though it does now: "
             f"{reason(error)}{shown}, in {inside[-1].name if inside else 'the module'}; nothing was written, "

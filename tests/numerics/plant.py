@@ -54,7 +54,7 @@ def without_residual(edits: list[Edit]) -> list[Edit]:
             hidden = alone.group(1)
             text = _replace(r"append\(.*\)", f"append({hidden} - planted)", text)
             source = f"planted = {hidden}.clone()"
-            where = {name: edit[name] for name in ("file", "in", "of") if name in edit}
+            where: Edit = {name: edit[name] for name in ("file", "in", "of") if name in edit}
             planted.append({"id": edit["id"] + ": planted", **where, "insert": source, "at": "start"})
         planted.append({**edit, "insert": text})
     return planted

@@ -117,7 +117,7 @@ def parse(fields: Fields, *, absent: bool) -> Branch:
         tree: list[Any] = parse_source((opener + text).decode("utf-8")).body
     except SyntaxError as error:
         # The two lines put above the branch do not count.
-        line = error.lineno - 2 if error.lineno else 1
+        line = max((error.lineno or 0) - 2, 1)
         raise BadInput(f"{fields.what}: `branch` does not parse, line {line}: {error.msg}") from None
     owner = tree[0]
     inner = compound.branches(owner)
