@@ -24,8 +24,8 @@ from ansible_collections.specdec.blackwell.tests.unit.plugins.module_utils.insta
 from ansible_collections.specdec.blackwell.tests.unit.plugins.modules.small_vllm import FILES
 
 PLAIN = "PlainForCausalLM"
-(PACKAGE,) = modules.__path__
-COLLECTION = Path(PACKAGE).parents[1]
+# Named twice where a worker of pytest-xdist has the same folder on its path twice.
+COLLECTION = Path(next(iter(modules.__path__))).parents[1]
 
 
 class Site:
