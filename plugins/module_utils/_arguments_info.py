@@ -69,10 +69,12 @@ def _judge(name: str, value: t.Any, flags: Flags, label: str, found: dict[str, l
 
 
 def _nested(name: str, wanted: list[str], keys: list[str] | None, label: str, found: dict[str, list[Found]]) -> None:
-    for key in wanted if keys is not None else ():
-        if key not in (keys or ()):
+    if keys is None:
+        return
+    for key in wanted:
+        if key not in keys:
             whole = name if name.partition(".")[2] else f"{name}.{key}"
-            found["unknown"].append(_unknown(whole, key, list(keys or ()), label, f"key of {name.partition('.')[0]}"))
+            found["unknown"].append(_unknown(whole, key, keys, label, f"key of {name.partition('.')[0]}"))
 
 
 def _unknown(name: str, spelled: str, known: list[str], label: str, what: str) -> Found:

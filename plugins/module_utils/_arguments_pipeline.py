@@ -12,6 +12,7 @@ import re
 from typing import Any, Dict, Iterator, List, Tuple
 
 from ansible_collections.specdec.blackwell.plugins.module_utils._eagle3._syntax import FUNCTIONS
+from ansible_collections.specdec.blackwell.plugins.module_utils._parse import parse
 
 REFUSED, BY_MODEL, UNSUPPORTED, UNKNOWN = "refused", "by_model", "unsupported", "unknown"
 _FOLDERS = {
@@ -64,8 +65,8 @@ def _parsed(root: str, engine: str) -> Iterator[Tuple[str, str, ast.Module]]:
             if "pipeline" not in source.lower():
                 continue
             try:
-                yield os.path.relpath(file, root).replace(os.sep, "/"), source, ast.parse(source)
-            except (SyntaxError, ValueError):
+                yield os.path.relpath(file, root).replace(os.sep, "/"), source, parse(source)
+            except SyntaxError:
                 continue
 
 

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import http.client
 import json
-import ssl
 import threading
 import typing as t
 import urllib.parse
 
 from ansible_collections.specdec.blackwell.plugins.module_utils._errors import BadInput
+from ansible_collections.specdec.blackwell.plugins.module_utils._server_http import connect
 
 _MOST = 4 << 20
 _REFUSED = (401, 403)
@@ -71,14 +71,8 @@ class Health:
 
     def _ask(self, path: str) -> Answer:
         parts = self._parts
-        host = parts.hostname or ""
-        connection: http.client.HTTPConnection
         try:
-            if parts.scheme == "https":
-                context = ssl.create_default_context()
-                connection = http.client.HTTPSConnection(host, parts.port, timeout=self._timeout, context=context)
-            else:
-                connection = http.client.HTTPConnection(host, parts.port, timeout=self._timeout)
+            connection = connect(parts, self._timeout)
         except (OSError, http.client.HTTPException) as error:
             return None, b"", str(error)
         try:

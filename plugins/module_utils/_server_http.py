@@ -12,7 +12,7 @@ from __future__ import annotations
 import http.client
 import json
 import typing as t
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from ansible_collections.specdec.blackwell.plugins.module_utils._errors import BadInput, SpecdecError
 
@@ -25,6 +25,12 @@ class NoAnswer(SpecdecError):
     def __init__(self, message: str, status: int = 0) -> None:
         super().__init__(message, status=status)
         self.status = status
+
+
+def connect(parts: SplitResult, timeout: float) -> http.client.HTTPConnection:
+    """A connection, not open yet, to the server of a URL that was checked."""
+    kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+    return kind(parts.hostname or "", parts.port, timeout=timeout)
 
 
 class Server:
@@ -41,24 +47,21 @@ class Server:
         if parts.username is not None:
             raise BadInput("url has a user name in it: name the file of the key in api_key_file instead")
         self.url = url.rstrip("/")
-        self._host = parts.hostname
-        self._port = port
-        self._secure = parts.scheme == "https"
-        self._base = parts.path.rstrip("/")
+        self._parts = parts
         self._headers = {} if key is None else {"Authorization": f"Bearer {key}"}
         self._timeout = timeout
 
     def open(self, path: str, body: t.Any = None) -> t.Tuple[http.client.HTTPConnection, http.client.HTTPResponse]:
         """The connection, to be closed by the caller, and a successful answer to be read."""
-        kind = http.client.HTTPSConnection if self._secure else http.client.HTTPConnection
-        connection = kind(self._host, self._port, timeout=self._timeout)
+        connection = connect(self._parts, self._timeout)
         headers = dict(self._headers)
         data = None
         if body is not None:
             data = json.dumps(body).encode("utf-8")
             headers["Content-Type"] = "application/json"
         try:
-            connection.request("GET" if data is None else "POST", self._base + path, body=data, headers=headers)
+            place = self._parts.path.rstrip("/") + path
+            connection.request("GET" if data is None else "POST", place, body=data, headers=headers)
             answer = connection.getresponse()
             if answer.status == 200:
                 return connection, answer
@@ -86,6 +89,11 @@ class Server:
             raise NoAnswer(f"{self.url}{path}: the answer is not JSON: {text[:_BODY_SHOWN]!r}") from None
 
 
+def is_key(text: str) -> bool:
+    """Whether a text can be a key: one word that a header can carry."""
+    return bool(text) and text.isascii() and text.isprintable() and " " not in text
+
+
 def read_key(path: str | None) -> str | None:
     """The key in the file, or None where no file is named. The key is never part of a message."""
     if path is None:
@@ -95,9 +103,9 @@ def read_key(path: str | None) -> str | None:
             key = stream.read().strip()
     except (OSError, UnicodeDecodeError) as error:
         raise BadInput(f"api_key_file {path} cannot be read: {type(error).__name__}") from error
-    if not key or not key.isascii() or not key.isprintable() or " " in key:
+    if not is_key(key):
         raise BadInput(f"api_key_file {path} must hold one key on one line and nothing else")
     return key
 
 
-__all__ = ("NoAnswer", "Server", "read_key")
+__all__ = ("NoAnswer", "Server", "connect", "is_key", "read_key")

@@ -23,6 +23,7 @@ from ansible_collections.specdec.blackwell.plugins.module_utils._ledger import L
 from ansible_collections.specdec.blackwell.plugins.module_utils._locks import share
 from ansible_collections.specdec.blackwell.plugins.module_utils._processes import older_processes
 from ansible_collections.specdec.blackwell.plugins.module_utils._server_health import Health
+from ansible_collections.specdec.blackwell.plugins.module_utils._server_http import is_key
 from ansible_collections.specdec.blackwell.plugins.module_utils._store import default_folder, open_store
 
 Facts = t.Dict[str, t.Any]
@@ -111,7 +112,7 @@ class _Collector:
             why = error.strerror if isinstance(error, OSError) else "it is not text"
             self._cannot("models", f"cannot read the key from {path}: {why}")
             return None
-        if not key or not key.isascii() or not key.isprintable() or " " in key:
+        if not is_key(key):
             self._cannot("models", f"{path} does not hold one key and nothing else")
             return None
         return key

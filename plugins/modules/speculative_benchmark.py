@@ -17,6 +17,7 @@ description:
 author:
   - The specdec.blackwell authors (@specdec)
 extends_documentation_fragment:
+  - specdec.blackwell._server
   - specdec.blackwell._attributes
   - specdec.blackwell._attributes.action_group
 attributes:
@@ -30,15 +31,6 @@ attributes:
     support: full
     details: This module does not modify anything.
 options:
-  url:
-    description: Where the server answers, without C(/v1).
-    type: str
-    default: http://127.0.0.1:8000
-  engine:
-    description: Which engine it is. With V(auto) the names of its metrics tell.
-    type: str
-    choices: [auto, vllm, sglang]
-    default: auto
   model:
     description: Name of the served model. The default is the first that the server names.
     type: str
@@ -81,9 +73,6 @@ options:
     description: How often all prompts are sent. From the second time on a prefix cache has them.
     type: int
     default: 1
-  api_key_file:
-    description: File on the host with the key that the server wants, on one line.
-    type: path
   timeout:
     description: Seconds that a server may send nothing.
     type: int

@@ -18,22 +18,11 @@ description:
 author:
   - The specdec.blackwell authors (@specdec)
 extends_documentation_fragment:
+  - specdec.blackwell._server
   - specdec.blackwell._attributes
   - specdec.blackwell._attributes.action_group
   - specdec.blackwell._attributes.info_module
 options:
-  url:
-    description: Where the server answers, without C(/v1).
-    type: str
-    default: http://127.0.0.1:8000
-  engine:
-    description: Which engine it is. With V(auto) the names of its metrics tell.
-    type: str
-    choices: [auto, vllm, sglang]
-    default: auto
-  api_key_file:
-    description: File on the host with the key that the server wants, on one line.
-    type: path
   timeout:
     description: Seconds that each answer may take.
     type: int

@@ -151,7 +151,7 @@ class Run:
 
     def _serve(self, name: str, copy: Copy, log: Path, result: Result) -> None:
         shape = SHAPES[name]
-        port = server._free_port()
+        port = server.free_port()
         url = f"http://127.0.0.1:{port}"
         draft = {"method": "eagle3", "model": str(self.work / "chain" / "draft"), "num_speculative_tokens": GUESSES}
         command = [
@@ -169,12 +169,12 @@ class Run:
                 command, stdout=stream, stderr=stream, env={**copy.environment(), **own}, start_new_session=True
             )
         try:
-            result["started"] = self._wait(process, url)
+            result["started"] = server.wait(process, url, self.given.start_seconds)
             result["start seconds"] = round(time.monotonic() - start)
             if result["started"]:
                 self._ask(url, result)
         finally:
-            server._stop(process)
+            server.stop(process)
         said = log.read_text(errors="replace")
         result["refused for EAGLE-3"] = REFUSAL in said
         result["compiled"] = bool(re.search(r"torch\.compile took|Compiling a graph|compile range", said))
@@ -182,29 +182,12 @@ class Run:
         if not result["started"]:
             result["errors"] = re.findall(r"^.*\b\w*(?:Error|Exception): .*$", said, re.MULTILINE)[-3:]
 
-    def _wait(self, process: subprocess.Popen[bytes], url: str) -> bool:
-        end = time.monotonic() + self.given.start_seconds
-        while process.poll() is None:
-            try:
-                server._get(url + "/health")
-            except OSError:
-                if time.monotonic() > end:
-                    raise TimeoutError(f"no answer in {self.given.start_seconds} s") from None
-                time.sleep(0.5)
-            else:
-                return True
-        return False
-
     def _ask(self, url: str, result: Result) -> None:
-        texts = []
-        for prompt in server.PROMPTS:
-            asked = {"model": "tiny", "prompt": prompt, "temperature": 0, "ignore_eos": True}
-            answer = server._get(url + "/v1/completions", {**asked, "max_tokens": server.TOKENS})
-            texts.append(json.loads(answer)["choices"][0]["text"])
-        counted = server._get(url + "/metrics")
+        texts = server.ask(url)
+        counted = server.get(url + "/metrics")
         result["texts"] = texts
         result["texts right"] = texts == [circle(prompt) for prompt in server.PROMPTS]
-        result["drafted"], result["accepted"] = server._count(counted, "draft"), server._count(counted, "accepted")
+        result["drafted"], result["accepted"] = server.count(counted, "draft"), server.count(counted, "accepted")
         pattern = r'^vllm:spec_decode_num_accepted_tokens_per_pos_total\{.*position="\d+".*\} (\S+)$'
         result["by position"] = [int(float(one)) for one in re.findall(pattern, counted, re.MULTILINE)]
 

@@ -33,13 +33,13 @@ class Served(NamedTuple):
     log: str
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
         return int(found.getsockname()[1])
 
 
-def _get(url: str, body: dict[str, Any] | None = None) -> str:
+def get(url: str, body: dict[str, Any] | None = None) -> str:
     data = None if body is None else json.dumps(body).encode()
     request = urllib.request.Request(url, data, {"Content-Type": "application/json"})
     with urllib.request.urlopen(request, timeout=120) as answer:
@@ -48,7 +48,7 @@ def _get(url: str, body: dict[str, Any] | None = None) -> str:
 
 def serve(copy: Copy, model: Path, draft: Path, log: Path, *, options: tuple[str, ...], **variables: str) -> Served:
     """Serve a model with its draft. A server that ends before it is healthy is an answer too."""
-    port = _free_port()
+    port = free_port()
     url = f"http://127.0.0.1:{port}"
     speculation = {"method": "eagle3", "model": str(draft), "num_speculative_tokens": 3}
     command = [
@@ -63,34 +63,40 @@ def serve(copy: Copy, model: Path, draft: Path, log: Path, *, options: tuple[str
             command, stdout=stream, stderr=stream, env={**copy.environment(), **variables}, start_new_session=True
         )
     try:
-        if not _wait(server, url):
+        if not wait(server, url, START_SECONDS):
             return Served(False, [], 0, 0, log.read_text(errors="replace"))
-        texts = []
-        for prompt in PROMPTS:
-            asked = {"model": "tiny", "prompt": prompt, "max_tokens": TOKENS, "temperature": 0, "ignore_eos": True}
-            texts.append(json.loads(_get(url + "/v1/completions", asked))["choices"][0]["text"])
-        counted = _get(url + "/metrics")
-        return Served(
-            True, texts, _count(counted, "draft"), _count(counted, "accepted"), log.read_text(errors="replace")
-        )
+        texts = ask(url)
+        counted = get(url + "/metrics")
+        return Served(True, texts, count(counted, "draft"), count(counted, "accepted"), log.read_text(errors="replace"))
     finally:
-        _stop(server)
+        stop(server)
 
 
-def _wait(server: subprocess.Popen[bytes], url: str) -> bool:
-    end = time.monotonic() + START_SECONDS
+def ask(url: str) -> list[str]:
+    """What the server goes on with after each prompt, greedily."""
+    texts = []
+    for prompt in PROMPTS:
+        asked = {"model": "tiny", "prompt": prompt, "max_tokens": TOKENS, "temperature": 0, "ignore_eos": True}
+        texts.append(json.loads(get(url + "/v1/completions", asked))["choices"][0]["text"])
+    return texts
+
+
+def wait(server: subprocess.Popen[bytes], url: str, seconds: float) -> bool:
+    """Whether a server becomes healthy; False when it ends before."""
+    end = time.monotonic() + seconds
     while server.poll() is None:
         try:
-            _get(url + "/health")
+            get(url + "/health")
         except OSError:
-            assert time.monotonic() < end, f"no answer in {START_SECONDS} s"
+            if time.monotonic() > end:
+                raise TimeoutError(f"no answer in {seconds} s") from None
             time.sleep(0.3)
         else:
             return True
     return False
 
 
-def _stop(server: subprocess.Popen[bytes]) -> None:
+def stop(server: subprocess.Popen[bytes]) -> None:
     for how, seconds in ((signal.SIGTERM, 30), (signal.SIGKILL, 10)):
         try:
             os.killpg(server.pid, how)
@@ -100,9 +106,9 @@ def _stop(server: subprocess.Popen[bytes]) -> None:
     server.wait(10)
 
 
-def _count(metrics: str, what: str) -> int:
+def count(metrics: str, what: str) -> int:
     found = re.findall(rf"^vllm:spec_decode_num_{what}_tokens_total\{{.*\}} (\S+)$", metrics, re.MULTILINE)
     return int(sum(map(float, found)))
 
 
-__all__ = ("PROMPTS", "TOKENS", "Served", "serve")
+__all__ = ("PROMPTS", "TOKENS", "Served", "ask", "count", "free_port", "get", "serve", "stop", "wait")
